@@ -1,0 +1,32 @@
+"""Overclock: a slow reinforcement-learning environment in, a fast one that provably behaves the same out.
+
+>>> import overclock
+>>> env, params = overclock.make("cartpole")
+"""
+
+from typing import TYPE_CHECKING
+
+import overclock.envs as _envs  # names the environments that come with the package
+from overclock._lazy import lazy_names
+from overclock.env.registry import Spec, list_envs, register, spec
+
+if TYPE_CHECKING:
+    from overclock.compile_cache import make
+    from overclock.env.rng import Rng
+    from overclock.vector import Fresh, Optimistic, Pool, vectorize
+
+__version__ = "0.1.0"
+__all__ = [
+    "Fresh", "Optimistic", "Pool", "Rng", "Spec", "list_envs", "make", "register", "spec",
+    "vectorize",
+]  # fmt: skip
+
+del _envs
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "make": "overclock.compile_cache",
+        "Rng": "overclock.env.rng",
+        **dict.fromkeys(["Fresh", "Optimistic", "Pool", "vectorize"], "overclock.vector"),
+    },
+)

@@ -1,0 +1,16 @@
+"""Packages whose names load on first use, so that listing environments or registering plugins does not import JAX."""
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` (PEP 562) for a package; `homes` maps each public name to the module that has it."""
+
+    def get(name: str) -> Any:
+        if name in homes:
+            return getattr(importlib.import_module(homes[name]), name)
+        raise AttributeError(f"module '{package}' has no attribute '{name}'")
+
+    return get, lambda: sorted(homes)

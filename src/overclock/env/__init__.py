@@ -1,0 +1,30 @@
+"""The contract every environment meets: kernel, spaces, struct, draws and tape, registry."""
+
+from typing import TYPE_CHECKING
+
+from overclock._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from overclock.env.kernel import Environment, EnvState, Params, select
+    from overclock.env.registry import Spec, list_envs, make, register, spec
+    from overclock.env.rng import Rng, Section
+    from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space
+    from overclock.env.struct import Struct, static
+    from overclock.env.tape import Tape
+
+__all__ = [
+    "Box", "Dict", "Discrete", "EnvState", "Environment", "MultiDiscrete", "Params", "Rng", "Section", "Space", "Spec",
+    "Struct", "Tape", "list_envs", "make", "register", "select", "spec", "static",
+]  # fmt: skip
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        **dict.fromkeys(["Environment", "EnvState", "Params", "select"], "overclock.env.kernel"),
+        **dict.fromkeys(["Spec", "list_envs", "make", "register", "spec"], "overclock.env.registry"),
+        **dict.fromkeys(["Rng", "Section"], "overclock.env.rng"),
+        **dict.fromkeys(["Box", "Dict", "Discrete", "MultiDiscrete", "Space"], "overclock.env.spaces"),
+        **dict.fromkeys(["Struct", "static"], "overclock.env.struct"),
+        "Tape": "overclock.env.tape",
+    },
+)

@@ -1,0 +1,148 @@
+"""The contract every environment meets: pure rules on one instance, from which the base class derives the rest.
+
+An environment is a frozen, hashable dataclass. Its fields are static (they decide shapes and compilation);
+`Params` is a pytree that may vary inside a batch. Rules never see a random key: randomness is drawn first
+(`draw_reset`, `draw_step`) and passed in as data, so a reference's recorded randomness can be replayed.
+"""
+
+import functools
+from typing import Any, Generic, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from overclock.env.rng import Rng, Section
+from overclock.env.spaces import Space
+from overclock.env.struct import Struct
+
+Obs = Any
+Key = Rng | jax.Array
+
+
+class Params(Struct):
+    """Numbers of the rules that may differ between members of a batch. `max_steps=None` means no time limit."""
+
+    max_steps: int | None = None
+
+
+class EnvState(Struct):
+    """What a running environment is: the state of its rules and the number of steps since reset."""
+
+    rules: Any
+    steps: Int[Array, ""]
+
+
+P = TypeVar("P", bound=Params)
+S = TypeVar("S", bound=Struct)
+
+
+class Environment(Generic[S, P]):
+    """Base class. Subclasses are `@dataclass(frozen=True)` and write the rules; users call `reset` and `step`."""
+
+    num_players: int = 1
+
+    # ---- the rules, written by each environment ----
+
+    def default_params(self) -> P:
+        """The parameters of the reference."""
+        raise NotImplementedError
+
+    def init(self, draw: Any, params: P) -> S:
+        """The first state of an episode, from its randomness."""
+        raise NotImplementedError
+
+    def transition(
+        self, state: S, action: Any, draw: Any, params: P
+    ) -> tuple[S, Float[Array, "*players"], Bool[Array, ""]]:
+        """One step of the rules: (state, reward, terminated). Never resets, never counts steps."""
+        raise NotImplementedError
+
+    def observe(self, state: S, params: P) -> Obs:
+        """What the players see of a state."""
+        raise NotImplementedError
+
+    def observation_space(self, params: P) -> Space:
+        """The space of one player's observation."""
+        raise NotImplementedError
+
+    def action_space(self, params: P) -> Space:
+        """The space of one player's action."""
+        raise NotImplementedError
+
+    def draw_reset(self, rng: Rng, params: P) -> Any:
+        """The randomness of one reset, as a small pytree; `()` where there is none."""
+        return ()
+
+    def draw_step(self, rng: Rng, state: S, params: P) -> Any:
+        """The randomness of one step, as a small pytree; `()` where there is none."""
+        return ()
+
+    def action_mask(self, state: S, params: P) -> Bool[Array, "*players actions"] | None:
+        """Which actions are legal; None where every action always is."""
+        return None
+
+    def acting(self, state: S, params: P) -> Bool[Array, " players"]:
+        """Which players move now (games of several players; the others' actions are ignored)."""
+        return jnp.ones(self.num_players, jnp.bool_)
+
+    def info(self, state: S, params: P) -> dict[str, Any]:
+        """Further facts about a state, with a fixed structure; may be empty."""
+        return {}
+
+    # ---- derived: what users call ----
+
+    @functools.partial(jax.jit, static_argnames="self", inline=True)
+    def reset(self, key: Key, params: P | None = None) -> tuple[Obs, EnvState]:
+        """Start an episode from a jax key or an `Rng`."""
+        params = self.default_params() if params is None else params
+        state = self.reset_state(Rng.of(key), params)
+        return self.observe(state.rules, params), state
+
+    @functools.partial(jax.jit, static_argnames="self", inline=True)
+    def step_env(
+        self, key: Key, state: EnvState, action: Any, params: P | None = None
+    ) -> tuple[Obs, EnvState, Float[Array, "*players"], Bool[Array, ""], Bool[Array, ""], dict[str, Any]]:
+        """One step without reset: (obs, state, reward, terminated, truncated, info)."""
+        params = self.default_params() if params is None else params
+        draw = self.draw_step(Rng.of(key).of_section(Section.STEP), state.rules, params)
+        state, reward, terminated, truncated = self.advance(state, action, draw, params)
+        return (
+            self.observe(state.rules, params), state, reward, terminated, truncated, self.info(state.rules, params)
+        )  # fmt: skip
+
+    @functools.partial(jax.jit, static_argnames="self", inline=True)
+    def step(
+        self, key: Key, state: EnvState, action: Any, params: P | None = None
+    ) -> tuple[Obs, EnvState, Float[Array, "*players"], Bool[Array, ""], Bool[Array, ""], dict[str, Any]]:
+        """One step; a finished episode starts anew, and `info["final_observation"]` keeps its last observation."""
+        params = self.default_params() if params is None else params
+        rng = Rng.of(key)
+        final_obs, state, reward, terminated, truncated, info = self.step_env(rng, state, action, params)
+        state = select(terminated | truncated, self.reset_state(rng, params), state)
+        obs = self.observe(state.rules, params)
+        return obs, state, reward, terminated, truncated, {**info, "final_observation": final_obs}
+
+    # ---- derived: building blocks of the vector layer and of verification ----
+
+    def reset_state(self, rng: Rng, params: P) -> EnvState:
+        """A fresh episode's state from the reset section of an event."""
+        return self.begin(self.draw_reset(rng.of_section(Section.RESET), params), params)
+
+    def begin(self, draw: Any, params: P) -> EnvState:
+        """A fresh episode's state from given randomness."""
+        return EnvState(rules=self.init(draw, params), steps=jnp.int32(0))
+
+    def advance(
+        self, state: EnvState, action: Any, draw: Any, params: P
+    ) -> tuple[EnvState, Float[Array, "*players"], Bool[Array, ""], Bool[Array, ""]]:
+        """One counted step from given randomness: (state, reward, terminated, truncated)."""
+        rules, reward, terminated = self.transition(state.rules, action, draw, params)
+        steps = state.steps + jnp.int32(1)
+        truncated = jnp.bool_(False) if params.max_steps is None else steps >= params.max_steps
+        return EnvState(rules=rules, steps=steps), reward, terminated, truncated
+
+
+def select(condition: Bool[Array, ""], if_true: Any, if_false: Any) -> Any:
+    """`where` over two trees of one structure, with one scalar condition."""
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), if_true, if_false)

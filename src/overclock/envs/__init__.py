@@ -1,0 +1,17 @@
+"""The environments that come with Overclock, one folder each. This file names them and loads no rules."""
+
+from overclock.env.registry import Spec, register
+
+register(
+    Spec(
+        id="cartpole-v1",
+        entry_point="overclock.envs.cartpole.env:CartPole",
+        reference="gymnasium:CartPole-v1",
+        twin="overclock.envs.cartpole.twin:twin",
+        renderer="overclock.envs.cartpole.render:render",
+        controller="overclock.envs.cartpole.render:balance",
+        native="overclock.envs.cartpole.native:NativeCartPole",
+        keys=(("left", 0), ("right", 1)),
+        summary="Balance a pole on a cart; exact twin of Gymnasium's CartPole-v1.",
+    )
+)

@@ -1,0 +1,1 @@
+"""CartPole, the exact twin of Gymnasium's CartPole-v1."""

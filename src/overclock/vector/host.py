@@ -1,0 +1,165 @@
+"""Batches seen from ordinary Python: NumPy in, NumPy out, state kept inside.
+
+`HostVector` is the one interface that the Gymnasium, EnvPool and PufferLib adapters are written against. A JAX
+environment gets it from `JaxHostVector`; a Rust environment implements it directly (`overclock_native`).
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from overclock.env import registry
+from overclock.env.kernel import Environment, Params
+from overclock.env.rng import Rng
+from overclock.env.spaces import Space
+from overclock.errors import UsageError
+from overclock.vector.resets import Resets
+from overclock.vector.vectorize import Autoreset, VectorEnv, vectorize
+
+
+@dataclasses.dataclass
+class HostStep:
+    """What one step of a batch produced; arrays have the batch first and are valid until the next call."""
+
+    obs: Any
+    reward: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+    final_obs: Any
+    info: dict[str, Any]
+
+
+class HostVector(Protocol):
+    """A stateful batch of environments with NumPy at its border."""
+
+    num_envs: int
+    num_players: int
+    autoreset: Autoreset
+    observation_space: Space  # of one player of one member
+    action_space: Space
+
+    def reset(self, seeds: Sequence[int | None] | None = None, mask: np.ndarray | None = None) -> Any:
+        """Restart the lanes in `mask` (all, if None) and return every lane's observation.
+
+        A lane with a seed starts that seed's stream, so the same seed repeats the same episode whatever the
+        batch; a lane without one goes on with its own stream.
+        """
+        ...
+
+    def step(self, actions: Any) -> HostStep:
+        """Step every lane under the declared auto-reset mode."""
+        ...
+
+    def action_mask(self) -> np.ndarray | None:
+        """Which actions are legal now, or None where all always are."""
+        ...
+
+    def get_state(self) -> dict[str, np.ndarray]:
+        """A copy of everything that decides the future, as named arrays."""
+        ...
+
+    def set_state(self, state: dict[str, np.ndarray]) -> None:
+        """Continue exactly from a state that `get_state` returned."""
+        ...
+
+
+class JaxHostVector:
+    """A JAX environment's batch as a `HostVector`."""
+
+    def __init__(self, venv: VectorEnv, params: Params | None = None, seed: int | None = None) -> None:
+        self.venv = venv
+        self.params = venv.default_params() if params is None else params
+        self.num_envs, self.num_players, self.autoreset = venv.num_envs, venv.env.num_players, venv.autoreset
+        self.observation_space = venv.env.observation_space(self.params)
+        self.action_space = venv.env.action_space(self.params)
+        entropy = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
+        _, self.state = venv.reset(Rng.of(entropy), self.params)
+
+    def reset(self, seeds: Sequence[int | None] | None = None, mask: np.ndarray | None = None) -> Any:
+        """As `HostVector.reset`."""
+        mask = np.ones(self.num_envs, np.bool_) if mask is None else np.asarray(mask, np.bool_)
+        streams = None if seeds is None else self._seeded(seeds)
+        obs, self.state = self.venv.reset_lanes(self.state, jnp.asarray(mask), streams, self.params)
+        return jax.tree.map(np.asarray, obs)
+
+    def step(self, actions: Any) -> HostStep:
+        """As `HostVector.step`."""
+        obs, self.state, reward, terminated, truncated, info = self.venv.step(self.state, actions, self.params)
+        obs, reward, terminated, truncated, info = jax.tree.map(
+            np.asarray, jax.device_get((obs, reward, terminated, truncated, info))
+        )
+        return HostStep(obs, reward, terminated, truncated, info.pop("final_observation"), info)
+
+    def action_mask(self) -> np.ndarray | None:
+        """As `HostVector.action_mask`."""
+        mask = self.venv.action_mask(self.state, self.params)
+        return None if mask is None else np.asarray(mask)
+
+    def get_state(self) -> dict[str, np.ndarray]:
+        """As `HostVector.get_state`."""
+        return flatten_state(self.state)
+
+    def set_state(self, state: dict[str, np.ndarray]) -> None:
+        """As `HostVector.set_state`."""
+        self.state = unflatten_state(state, self.state)
+
+    def _seeded(self, seeds: Sequence[int | None]) -> Rng:
+        """One stream per lane: a seed's own, or the lane's present one."""
+        if len(seeds) != self.num_envs:
+            raise UsageError(f"Got {len(seeds)} seeds for {self.num_envs} environments.")
+        given = np.array([seed is not None for seed in seeds])
+        numbers = np.array([0 if seed is None else seed for seed in seeds], np.uint64)
+        words = np.stack([numbers & np.uint64(0xFFFFFFFF), numbers >> np.uint64(32)], axis=-1).astype(np.uint32)
+        fresh, own = Rng.of(jnp.asarray(words)), self.state.rng
+        return jax.tree.map(lambda a, b: jnp.where(given, a, b), fresh, own)
+
+
+def host_vector(
+    env: str | Environment[Any, Any],
+    num_envs: int,
+    autoreset: Autoreset = "same_step",
+    resets: Resets | None = None,
+    params: Params | None = None,
+    seed: int | None = None,
+    backend: Literal["xla", "native"] = "xla",
+    **static: Any,
+) -> HostVector:
+    """A `HostVector` of an environment given by id (with its static fields) or as an object.
+
+    `backend="native"` asks for the Rust implementation, where there is one and `overclock-native` is installed.
+    """
+    if backend == "native":
+        if not isinstance(env, str) or registry.spec(env).native is None:
+            raise UsageError(f"{env} has no Rust implementation; use backend='xla'.")
+        if params is not None or resets is not None:
+            raise UsageError("Rust environments take static options, not params or reset strategies.")
+        return registry.load(registry.spec(env).native or "")(num_envs, autoreset=autoreset, seed=seed, **static)
+    if isinstance(env, str):
+        env, _ = registry.make(env, **static)
+    return JaxHostVector(vectorize(env, num_envs, autoreset, resets), params, seed)
+
+
+def flatten_state(tree: Any) -> dict[str, np.ndarray]:
+    """A pytree's leaves as NumPy arrays under readable names."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
+    return {jax.tree_util.keystr(path, simple=True, separator="."): np.array(leaf) for path, leaf in leaves}
+
+
+def unflatten_state(arrays: dict[str, np.ndarray], like: Any) -> Any:
+    """The inverse of `flatten_state`; `like` gives the structure, and names, shapes and dtypes must match it."""
+    leaves, treedef = jax.tree_util.tree_flatten_with_path(like)
+    names = [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in leaves]
+    if set(names) != set(arrays):
+        odd = ", ".join(sorted(set(names) ^ set(arrays)))
+        raise UsageError(f"The saved state does not fit this environment: it differs in {odd}.")
+    for name, (_, leaf) in zip(names, leaves, strict=True):
+        if arrays[name].shape != leaf.shape or arrays[name].dtype != leaf.dtype:
+            raise UsageError(
+                f"The saved state does not fit: {name} is {arrays[name].dtype}{list(arrays[name].shape)}, "
+                f"expected {leaf.dtype}{list(leaf.shape)}."
+            )
+    return jax.tree.unflatten(treedef, [jnp.asarray(arrays[name]) for name in names])

@@ -1,0 +1,83 @@
+"""`EpisodeStatistics`: a vector environment that also knows the return and length of every finished episode."""
+
+import dataclasses
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from overclock.env.kernel import Key, Obs
+from overclock.env.struct import Struct
+from overclock.vector.vectorize import VectorEnv, VectorState, _expand
+
+
+class StatisticsState(Struct):
+    """The wrapped state, the running episode's sums, and how many episodes each lane has finished."""
+
+    inner: VectorState
+    returns: Float[Array, "n *players"]
+    lengths: Int[Array, " n"]
+    episodes: Int[Array, " n"]
+
+    @property
+    def rng(self) -> Any:
+        """The wrapped state's generator, where policies look for it."""
+        return self.inner.rng
+
+
+@dataclasses.dataclass(frozen=True)
+class EpisodeStatistics:
+    """Wraps a `VectorEnv`; steps add `info["episode"]` = `return`, `length` (of the episode so far) and `ended`.
+
+    Where `ended` is True the two numbers are those of the finished episode.
+    """
+
+    venv: VectorEnv
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.venv, name)
+
+    @functools.partial(jax.jit, static_argnames="self", inline=True)
+    def reset(self, key: Key, params: Any = None) -> tuple[Obs, StatisticsState]:
+        """As `VectorEnv.reset`."""
+        obs, inner = self.venv.reset(key, params)
+        n, players = self.venv.num_envs, self.venv.env.num_players
+        return obs, StatisticsState(
+            inner=inner,
+            returns=jnp.zeros((n,) if players == 1 else (n, players), jnp.float32),
+            lengths=jnp.zeros(n, jnp.int32),
+            episodes=jnp.zeros(n, jnp.int32),
+        )
+
+    @functools.partial(jax.jit, static_argnames="self", inline=True)
+    def step(
+        self, state: StatisticsState, actions: Any, params: Any = None
+    ) -> tuple[Obs, StatisticsState, Float[Array, "n *players"], Bool[Array, " n"], Bool[Array, " n"], dict[str, Any]]:
+        """As `VectorEnv.step`, with `info["episode"]`."""
+        restarting = state.inner.ended if self.venv.autoreset == "next_step" else jnp.zeros_like(state.inner.ended)
+        obs, inner, reward, terminated, truncated, info = self.venv.step(state.inner, actions, params)
+        returns = state.returns + reward
+        lengths = jnp.where(restarting, 0, state.lengths + 1)
+        ended = terminated | truncated
+        state = StatisticsState(
+            inner=inner,
+            returns=jnp.where(_expand(ended, returns), jnp.zeros_like(returns), returns),
+            lengths=jnp.where(ended, 0, lengths),
+            episodes=state.episodes + ended,
+        )
+        episode = {"return": returns, "length": lengths, "ended": ended}
+        return obs, state, reward, terminated, truncated, {**info, "episode": episode}
+
+    def observe(self, state: StatisticsState, params: Any = None) -> Obs:
+        """As `VectorEnv.observe`."""
+        return self.venv.observe(state.inner, params)
+
+    def action_mask(self, state: StatisticsState, params: Any = None) -> Any:
+        """As `VectorEnv.action_mask`."""
+        return self.venv.action_mask(state.inner, params)
+
+    def sample_actions(self, state: StatisticsState, params: Any = None) -> Any:
+        """As `VectorEnv.sample_actions`."""
+        return self.venv.sample_actions(state.inner, params)

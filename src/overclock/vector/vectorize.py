@@ -1,0 +1,196 @@
+"""`vectorize(env, n)`: many instances of one environment as one pure function, with automatic resets.
+
+The vector's state owns its randomness, so stepping needs no key, and a saved state continues exactly where it stopped.
+"""
+
+import dataclasses
+import functools
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from overclock.env.kernel import Environment, EnvState, Key, Obs, Params
+from overclock.env.rng import Rng, Section
+from overclock.env.struct import Struct
+from overclock.errors import UsageError
+from overclock.vector.resets import Fresh, Resets, ResetStore
+
+Autoreset = Literal["same_step", "next_step", "off"]
+Backend = Literal["auto", "xla"]
+
+
+class VectorState(Struct):
+    """Everything a batch of running environments is: lanes, their randomness, and what the reset strategy keeps."""
+
+    lanes: EnvState
+    rng: Rng
+    ended: Bool[Array, " n"]  # lanes whose episode is over and not yet restarted (next_step and off)
+    store: ResetStore
+
+
+@dataclasses.dataclass(frozen=True)
+class VectorEnv:
+    """A batch of `num_envs` instances. Build it with `vectorize`."""
+
+    env: Environment[Any, Any]
+    num_envs: int
+    autoreset: Autoreset = "same_step"
+    resets: Resets = Fresh()
+
+    def default_params(self) -> Params:
+        """The parameters of the reference, shared by all lanes."""
+        return self.env.default_params()
+
+    @functools.partial(jax.jit, static_argnames="self", inline=True)
+    def reset(self, key: Key, params: Any = None) -> tuple[Obs, VectorState]:
+        """Start every lane. A key (or one-stream `Rng`) is split into one stream per lane; a batched `Rng` is kept."""
+        params = self.default_params() if params is None else params
+        rng = Rng.of(key)
+        rng = rng.lanes(self.num_envs) if rng.k0.ndim == 0 else rng
+        axes = self.params_axes(params)
+        lanes = jax.vmap(self.env.reset_state, in_axes=(0, axes))(rng, params)
+        state = VectorState(
+            lanes=lanes,
+            rng=rng.advance(),
+            ended=jnp.zeros(self.num_envs, jnp.bool_),
+            store=self.resets.prepare(self.env, rng, params, axes),
+        )
+        return self.observe(state, params), state
+
+    @functools.partial(jax.jit, static_argnames="self", inline=True)
+    def step(
+        self, state: VectorState, actions: Any, params: Any = None
+    ) -> tuple[Obs, VectorState, Float[Array, "n *players"], Bool[Array, " n"], Bool[Array, " n"], dict[str, Any]]:
+        """Step every lane: (obs, state, reward, terminated, truncated, info).
+
+        - `same_step`: an ended lane's `obs` is the first of its next episode; `info["final_observation"]` has the last.
+        - `next_step`: `obs` is the last observation; the next call ignores that lane's action, restarts it and
+          returns its first observation with reward 0 and both flags False.
+        - `off`: nothing restarts; call `reset_lanes`. Lanes that ended keep running under the rules.
+
+        `info["final_observation"]` is dense and present in every mode: it is what the rules produced at this step.
+        """
+        params = self.default_params() if params is None else params
+        axes = self.params_axes(params)
+        draws = jax.vmap(self.env.draw_step, in_axes=(0, 0, axes))(
+            state.rng.of_section(Section.STEP), state.lanes.rules, params
+        )
+        lanes, reward, terminated, truncated = jax.vmap(self.env.advance, in_axes=(0, 0, 0, axes))(
+            state.lanes, actions, draws, params
+        )
+        # Under vmap a constant flag comes back unbatched; the contract is one flag per lane.
+        terminated = jnp.broadcast_to(terminated, (self.num_envs,))
+        truncated = jnp.broadcast_to(truncated, (self.num_envs,))
+        ended, store = state.ended, state.store
+        if self.autoreset == "off":
+            ended = ended | terminated | truncated
+            final_obs = obs = self._observe(lanes, params, axes)
+        elif self.autoreset == "same_step":
+            final_obs = self._observe(lanes, params, axes)
+            fresh, store = self._supply(state, terminated | truncated, params, axes)
+            lanes = select_lanes(terminated | truncated, fresh, lanes)
+            obs = self._observe(lanes, params, axes)
+        else:
+            fresh, store = self._supply(state, state.ended, params, axes)
+            lanes = select_lanes(state.ended, fresh, lanes)
+            reward = jnp.where(_expand(state.ended, reward), jnp.zeros_like(reward), reward)
+            terminated, truncated = terminated & ~state.ended, truncated & ~state.ended
+            ended = terminated | truncated
+            final_obs = obs = self._observe(lanes, params, axes)
+        info = jax.vmap(self.env.info, in_axes=(0, axes))(lanes.rules, params)
+        state = VectorState(lanes=lanes, rng=state.rng.advance(), ended=ended, store=store)
+        return obs, state, reward, terminated, truncated, {**info, "final_observation": final_obs}
+
+    @functools.partial(jax.jit, static_argnames="self", inline=True)
+    def reset_lanes(
+        self, state: VectorState, mask: Bool[Array, " n"], rng: Rng | None = None, params: Any = None
+    ) -> tuple[Obs, VectorState]:
+        """Restart the lanes in `mask`, from their own streams or, where given, from those of a batched `rng`."""
+        params = self.default_params() if params is None else params
+        streams = state.rng if rng is None else select_lanes(mask, rng, state.rng)
+        fresh = jax.vmap(self.env.reset_state, in_axes=(0, self.params_axes(params)))(streams, params)
+        state = state.replace(
+            lanes=select_lanes(mask, fresh, state.lanes), rng=streams.advance(), ended=state.ended & ~mask
+        )
+        return self.observe(state, params), state
+
+    def observe(self, state: VectorState, params: Any = None) -> Obs:
+        """What the lanes see now."""
+        params = self.default_params() if params is None else params
+        return self._observe(state.lanes, params, self.params_axes(params))
+
+    def action_mask(self, state: VectorState, params: Any = None) -> Bool[Array, "n *players actions"] | None:
+        """Which actions are legal in each lane; None where every action always is."""
+        params = self.default_params() if params is None else params
+        return jax.vmap(self.env.action_mask, in_axes=(0, self.params_axes(params)))(state.lanes.rules, params)
+
+    def sample_actions(self, state: VectorState, params: Any = None) -> Any:
+        """A uniformly random legal action per lane, from the lanes' own streams (their ACTION section)."""
+        params = self.default_params() if params is None else params
+        return random_policy(self, state.rng.of_section(Section.ACTION), None, self.action_mask(state, params), params)
+
+    def params_axes(self, params: Any) -> Any:
+        """Per leaf of `params`, 0 where it has a leading batch axis (compared with the defaults), else None."""
+        default = self.default_params()
+
+        def axis(given: Any, usual: Any) -> int | None:
+            if given is None or np.ndim(given) == np.ndim(0 if usual is None else usual):
+                return None
+            if np.shape(given)[0] != self.num_envs:
+                raise UsageError(f"A batched parameter has {np.shape(given)[0]} entries for {self.num_envs} lanes.")
+            return 0
+
+        return jax.tree.map(axis, params, default, is_leaf=lambda leaf: leaf is None)
+
+    def _observe(self, lanes: EnvState, params: Any, axes: Any) -> Obs:
+        return jax.vmap(self.env.observe, in_axes=(0, axes))(lanes.rules, params)
+
+    def _supply(
+        self, state: VectorState, ended: Bool[Array, " n"], params: Any, axes: Any
+    ) -> tuple[EnvState, ResetStore]:
+        return self.resets.supply(self.env, state.store, state.rng, ended, params, axes)
+
+
+def vectorize(
+    env: Environment[Any, Any],
+    num_envs: int,
+    autoreset: Autoreset = "same_step",
+    resets: Resets | None = None,
+    backend: Backend = "auto",
+) -> VectorEnv:
+    """Run `num_envs` instances of `env` as one pure function."""
+    if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
+        raise UsageError(f"num_envs must be a positive whole number, got {num_envs!r}.")
+    if autoreset not in ("same_step", "next_step", "off"):
+        raise UsageError(f"autoreset must be 'same_step', 'next_step' or 'off', got {autoreset!r}.")
+    if backend not in ("auto", "xla"):
+        raise UsageError(f"backend must be 'auto' or 'xla', got {backend!r}.")
+    return VectorEnv(env, int(num_envs), autoreset, Fresh() if resets is None else resets)
+
+
+def random_policy(venv: VectorEnv, rng: Rng, obs: Obs, mask: Any, params: Any) -> Any:
+    """Uniform over the legal actions of every lane (and player), ignoring the observation."""
+    space, players = venv.env.action_space(params), venv.env.num_players
+
+    def one_lane(lane_rng: Rng, lane_mask: Any) -> Any:
+        if players == 1:
+            return space.sample(lane_rng, 0, lane_mask)
+        samples = [
+            space.sample(lane_rng, player * space.sites, None if lane_mask is None else lane_mask[player])
+            for player in range(players)
+        ]
+        return jax.tree.map(lambda *leaves: jnp.stack(leaves), *samples)
+
+    return jax.vmap(one_lane, in_axes=(0, None if mask is None else 0))(rng, mask)
+
+
+def select_lanes(mask: Bool[Array, " n"], if_true: Any, if_false: Any) -> Any:
+    """Lane by lane, one of two batched trees."""
+    return jax.tree.map(lambda a, b: jnp.where(_expand(mask, a), a, b), if_true, if_false)
+
+
+def _expand(mask: Bool[Array, " n"], like: Any) -> Bool[Array, "n ..."]:
+    return mask.reshape(mask.shape + (1,) * (like.ndim - 1))
