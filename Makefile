@@ -1,0 +1,58 @@
+# Overclock: `make demo` shows the main job, `make test` runs the tests. Each target sets up what it needs, once.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
+
+.DEFAULT_GOAL := setup
+.PHONY: help setup demo test verify bench lint format docs native lock clean
+
+help: ## Show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+setup: $(VENV)/.demo native ## Create .venv with the package, its references and the Rust extension
+
+demo: setup ## Verify and benchmark CartPole, write a page
+	@$(BIN)/overclock demo
+
+test: $(VENV)/.test native ## Run all tests (under 15 minutes on 2 cores)
+	@if command -v cargo >/dev/null && [ -f $(VENV)/.native ]; then cd native && cargo test --quiet --locked; fi
+	@$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+
+verify: setup ## The long comparison with the references
+	@$(BIN)/overclock verify cartpole --episodes 10000
+
+bench: setup ## Measure throughput beside the peers, write benchmarks/latest.json and a plot
+	@$(BIN)/overclock bench cartpole --peers gymnasium,gymnax,envpool --output benchmarks/latest.json --plot benchmarks/latest.png
+
+lint: $(VENV)/.lint ## ruff and pyright (and clippy where Rust is installed)
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/pyright
+	@if command -v cargo >/dev/null; then sh scripts/native.sh lint; else echo "lint: Rust code not checked: cargo not found (install Rust from rustup.rs)"; fi
+
+format: $(VENV)/.lint ## Rewrite the sources in the house style
+	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+
+docs: $(VENV)/.docs ## Build the HTML documentation into docs/_build
+	@$(BIN)/sphinx-build -q -W -b html docs docs/_build && echo "docs/_build/index.html"
+
+native: $(VENV)/.base ## Build the Rust extension; says in one line why not, where it cannot
+	@sh scripts/native.sh build
+
+lock: ## Write requirements.lock anew from pyproject.toml
+	@sh scripts/lock.sh
+
+clean: ## Remove everything that make built
+	rm -rf $(VENV) native/target docs/_build .pytest_cache .ruff_cache .hypothesis
+
+$(VENV)/.base: pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Overclock needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
+	@test -x $(BIN)/python || { echo "setting up $(VENV) (once)"; $(PYTHON) -m venv $(VENV); }
+	@$(PIP) --editable .
+	@touch $@
+
+# Extras are installed in layers, so that `make demo` does not wait for the test suite's packages.
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.docs: $(VENV)/.%: $(VENV)/.base
+	@echo "installing the packages for '$*' (once)"
+	@$(PIP) --editable '.[$*]'
+	@touch $@

@@ -1,0 +1,52 @@
+"""Gymnasium's CartPole-v1 as a verify Subject."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.wrappers import TimeLimit
+
+from overclock.verify.gymnasium_reference import GymnasiumSubject
+from overclock.verify.subject import Arrays
+
+FIELDS = ("x", "x_dot", "theta", "theta_dot")
+
+
+def reference(num_envs: int, **make_arguments: Any) -> GymnasiumSubject:
+    """`num_envs` instances of the original."""
+    return GymnasiumSubject(
+        "CartPole-v1",
+        num_envs,
+        read_state=read_state,
+        write_state=write_state,
+        name_reset_draws=name_reset_draws,
+        name_step_draws=lambda calls: {},
+        **make_arguments,
+    )
+
+
+def read_state(env: gymnasium.Env) -> Arrays:
+    """The four numbers of the rules and the time limit's counter."""
+    values = dict(zip(FIELDS, np.array(env.unwrapped.state), strict=True))  # pyright: ignore[reportAttributeAccessIssue]
+    return {**values, "steps": np.array(_time_limit(env)._elapsed_steps or 0, np.int32)}
+
+
+def write_state(env: gymnasium.Env, values: Arrays) -> None:
+    """The inverse of `read_state`."""
+    env.unwrapped.state = np.array([values[name] for name in FIELDS], np.float64)  # pyright: ignore[reportAttributeAccessIssue]
+    env.unwrapped.steps_beyond_terminated = None  # pyright: ignore[reportAttributeAccessIssue]
+    _time_limit(env)._elapsed_steps = int(values["steps"])
+
+
+def name_reset_draws(calls: list[tuple[str, Any]]) -> Arrays:
+    """A reset draws once: four uniform numbers, which are the first state."""
+    ((name, values),) = calls
+    assert name == "uniform", f"Gymnasium drew by {name}"
+    return dict(zip(FIELDS, values, strict=True))
+
+
+def _time_limit(env: gymnasium.Env) -> TimeLimit:
+    while not isinstance(env, TimeLimit):
+        assert isinstance(env, gymnasium.Wrapper), "the reference has no time limit"
+        env = env.env
+    return env

@@ -1,0 +1,67 @@
+"""CartPole and Gymnasium's CartPole-v1 as a twin: what is compared and how closely."""
+
+import numpy as np
+
+from overclock.envs.cartpole.env import CartPoleParams
+from overclock.verify.contract import Contract, Field, Twin
+from overclock.verify.subject import Arrays, SubjectSpec
+
+STATE = ("state.x", "state.x_dot", "state.theta", "state.theta_dot")
+
+# Random play ends within about 100 steps; the upright pole is unstable (errors grow by a factor e**0.08 per step),
+# so 4e-16 after one step is up to 1e-12 after 100 and anything after 500, for any two correct programs.
+HORIZON = 100
+UNSTABLE = "the upright pole is an unstable equilibrium: an error grows by e**0.08 per step"
+
+
+def twin() -> Twin:
+    """The two sides and the contract for each precision."""
+    return Twin(
+        name="cartpole-v1",
+        reference=SubjectSpec("overclock.envs.cartpole.reference:reference"),
+        performance=SubjectSpec("overclock.verify.performance:JaxSubject", (("env_id", "cartpole-v1"),)),
+        contracts={"float64": _contract_float64(), "float32": _contract_float32()},
+    )
+
+
+def _contract_float64() -> Contract:
+    ulps = "XLA's sin and cos and its fused multiply-adds round differently from NumPy's by 1-2 ulp"
+    cast = "the float32 cast of a state that differs by an ulp of float64 may land on the neighbouring float32"
+    return Contract(
+        fields=(
+            *(Field(name, per_step=1e-15, free_running=1e-12, reason=f"{ulps}; {UNSTABLE}") for name in STATE),
+            Field("obs", per_step=2.4e-7, free_running=2.4e-7, reason=cast),
+            Field("reward"),
+            Field("terminated"),
+            Field("truncated"),
+            Field("state.steps"),
+        ),
+        free_running_steps=HORIZON,
+        free_running_reason=UNSTABLE,
+    )
+
+
+def _contract_float32() -> Contract:
+    single = "state and arithmetic are float32 here and float64 in Gymnasium; an ulp near 4 is 4.8e-7"
+    return Contract(
+        fields=(
+            *(Field(name, per_step=1e-6, free_running=1e-3, reason=f"{single}; {UNSTABLE}") for name in STATE),
+            Field("obs", per_step=1e-6, free_running=1e-3, reason=f"{single}; {UNSTABLE}"),
+            Field("reward"),
+            Field("terminated"),
+            Field("truncated"),
+            Field("state.steps"),
+        ),
+        distance_to_limit=distance_to_limit,
+        limit_margin=1e-6,
+        free_running_steps=HORIZON,
+        free_running_reason=UNSTABLE,
+    )
+
+
+def distance_to_limit(state: Arrays) -> np.ndarray:
+    """How far each lane is from the nearest threshold of `terminated`."""
+    params = CartPoleParams()
+    return np.minimum(
+        np.abs(np.abs(state["x"]) - params.x_threshold), np.abs(np.abs(state["theta"]) - params.theta_threshold_radians)
+    )

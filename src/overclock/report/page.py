@@ -1,0 +1,114 @@
+"""Builds a run's page from the reports of `verify` and `bench`."""
+
+import io
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from overclock.bench import tables
+from overclock.bench.plots import draw
+from overclock.errors import MissingError
+from overclock.verify.text import divergence_text, worst_text
+
+
+def write_report(folder: Path, verify: dict[str, Any] | None, bench: dict[str, Any] | None) -> Path:
+    """Write report.html, report.md and report.json into `folder` (made anew, never half-written); returns the page."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
+    try:
+        (unfinished / "report.html").write_text(html(verify, bench))
+        (unfinished / "report.md").write_text(markdown(verify, bench))
+        (unfinished / "report.json").write_text(json.dumps({"schema": "overclock.report/1", "verify": verify, "bench": bench}))
+        unfinished.chmod(0o755)
+        if folder.exists():
+            shutil.rmtree(folder)
+        os.replace(unfinished, folder)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    return folder / "report.html"
+
+
+def html(verify: dict[str, Any] | None, bench: dict[str, Any] | None) -> str:
+    """The page: everything inline, nothing fetched."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise MissingError("The page needs jinja2; install it with `pip install 'overclock[report]'`.") from error
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("overclock.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    bench_columns, bench_rows = tables.columns_and_rows(bench) if bench else ([], [])
+    return environment.get_template("page.html").render(
+        env=_env(verify, bench), verify=verify, bench=bench, sentences=sentences(verify, bench),
+        comparisons=comparisons(verify), plot=_svg(bench) if bench else "",
+        bench_title=tables.title(bench) if bench else "", bench_columns=bench_columns, bench_rows=bench_rows,
+        commands=[report["command"] for report in (verify, bench) if report],
+        versions=_versions(verify, bench), date=(verify or bench or {})["date"],
+    )  # fmt: skip
+
+
+def markdown(verify: dict[str, Any] | None, bench: dict[str, Any] | None) -> str:
+    """The same facts for a pull request or a README."""
+    parts = [f"# {_env(verify, bench)}\n", " ".join(sentences(verify, bench)) + "\n"]
+    if verify:
+        parts.append(f"Compared with `{verify['reference']}`; `{verify['command']}`:\n")
+        parts.append("| actions | precision | synchronised | episodes | steps | largest error | verdict |")
+        parts.append("|---|---|---|---:|---:|---|---|")
+        for c in comparisons(verify):
+            verdict, mode = "equal" if c["passed"] else "DIFFERENT", c["mode"].replace("_", " ")
+            parts.append(
+                f"| {c['actions']} | {c['precision']} | {mode} | {c['episodes']:,} | {c['steps']:,} | {c['worst']} | {verdict} |"
+            )
+        parts.append("")
+    if bench:
+        parts.append(tables.markdown(bench))
+    return "\n".join(parts)
+
+
+def sentences(verify: dict[str, Any] | None, bench: dict[str, Any] | None) -> list[str]:
+    """The whole report in a few sentences."""
+    said = []
+    if verify and verify["verdict"] == "pass":
+        steps = sum(c["steps"] for c in verify["levels"][-1]["comparisons"])
+        said.append(f"Equal to {verify['reference']} in {steps:,} compared steps.")
+    elif verify:
+        said.append(f"Different from {verify['reference']}.")
+    if bench and bench["ratios"]:
+        best = max(bench["ratios"], key=lambda ratio: ratio["ratio"])
+        said.append(
+            f"{best['ratio']:,.3g} times as fast as {best['peer']} at batch {best['batch']:,} in the same run "
+            f"on {tables.device_name(bench)}."
+        )
+    return said
+
+
+def comparisons(verify: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """The comparisons with what people want to read of them."""
+    found = [] if verify is None else verify["levels"][-1]["comparisons"]
+    return [
+        {
+            **c,
+            "worst": worst_text(c),
+            "divergence": divergence_text(c["first_divergence"]) if c["first_divergence"] else "",
+        }
+        for c in found
+    ]
+
+
+def _svg(bench: dict[str, Any]) -> str:
+    content = io.BytesIO()
+    draw(bench).savefig(content, format="svg")
+    text = content.getvalue().decode()
+    return text[text.index("<svg") :]  # the XML prologue has no place inside a page
+
+
+def _env(verify: dict[str, Any] | None, bench: dict[str, Any] | None) -> str:
+    return verify["env"] if verify else (bench or {})["environment"]
+
+
+def _versions(verify: dict[str, Any] | None, bench: dict[str, Any] | None) -> dict[str, str]:
+    return verify["versions"] if verify else {name: (bench or {})["machine"][name] for name in ("python", "jax", "numpy")}

@@ -1,0 +1,1 @@
+"""Are these two the same? References and performance implementations as Subjects, tied into Twins by Contracts."""

@@ -1,0 +1,138 @@
+"""One universal test: every registered environment, and the games of the tests, meets the contract, x64 off and on."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import overclock
+from overclock.env import Discrete, Environment, Params, Struct, registry
+from overclock.env.check import CHECKS, ContractError, NotReachedError, check_environment
+from overclock.envs.cartpole.env import CartPole, CartPoleParams, CartPoleState
+
+ENVIRONMENTS = [spec.id for spec in overclock.list_envs()]
+
+
+@pytest.fixture(params=[False, True], ids=["x32", "x64"])
+def x64(request):
+    with jax.enable_x64(request.param):
+        yield request.param
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("env_id", ENVIRONMENTS)
+def test_every_environment_meets_the_contract(env_id, check, x64):
+    env, params = registry.make(env_id)
+    try:
+        check(env, params)
+    except NotReachedError as reason:
+        pytest.skip(str(reason))
+
+
+# CartPole with one clause of the contract broken at a time; each must be named by the check meant for it.
+
+
+@dataclasses.dataclass(frozen=True)
+class ObservesFloat64AsInt(CartPole):
+    def observe(self, state, params):
+        return super().observe(state, params).astype(jnp.int32)
+
+
+@dataclasses.dataclass(frozen=True)
+class ObservesOutside(CartPole):
+    def observe(self, state, params):
+        return super().observe(state, params) + 100.0
+
+
+@dataclasses.dataclass(frozen=True)
+class RewardsWithIntegers(CartPole):
+    def reward(self, before, terminated, params):
+        return jnp.int32(1)
+
+
+@dataclasses.dataclass(frozen=True)
+class StateChangesDtype(CartPole):
+    def init(self, draw, params):
+        return draw.replace(x=draw.x.astype(jnp.float16))
+
+
+@dataclasses.dataclass(frozen=True)
+class DrawsOneSiteTwice(CartPole):
+    def draw_reset(self, rng, params):
+        return CartPoleState(*(rng.uniform(0, params.reset_low, params.reset_high) for _ in range(4)))
+
+
+@dataclasses.dataclass(frozen=True)
+class TerminatesAtTheTimeLimit(CartPole):
+    def advance(self, state, action, draw, params):
+        state, reward, terminated, truncated = super().advance(state, action, draw, params)
+        return state, reward, terminated | truncated, truncated
+
+
+@dataclasses.dataclass(frozen=True)
+class LosesTheFinalObservation(CartPole):
+    def step(self, key, state, action, params=None):
+        obs, state, reward, terminated, truncated, info = super().step(key, state, action, params)
+        return obs, state, reward, terminated, truncated, {**info, "final_observation": obs}
+
+
+class IdentityHash(CartPole):
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def __eq__(self, other):
+        return self is other
+
+
+class Weak(Struct):
+    level: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class WeaklyTyped(Environment[Weak, Params]):
+    def default_params(self):
+        return Params()
+
+    def init(self, draw, params):
+        return Weak(level=1.0 * jnp.asarray(2.0))
+
+    def transition(self, state, action, draw, params):
+        return state, jnp.float32(0), jnp.bool_(False)
+
+    def observe(self, state, params):
+        return jnp.int32(0)
+
+    def observation_space(self, params):
+        return Discrete(1)
+
+    def action_space(self, params):
+        return Discrete(1)
+
+
+BREACHES = [
+    (ObservesFloat64AsInt, "observation at step 0 has a leaf int32"),
+    (ObservesOutside, "lies outside its space"),
+    (RewardsWithIntegers, "reward is int32"),
+    (StateChangesDtype, "the state after step_env has a leaf"),
+    (DrawsOneSiteTwice, "reads site"),
+    (TerminatesAtTheTimeLimit, "Expected terminated=False, truncated=True"),
+    (LosesTheFinalObservation, "final observation was lost"),
+    (IdentityHash, "are not equal"),
+    (WeaklyTyped, "weakly typed"),
+]
+
+
+@pytest.mark.parametrize(("broken", "sentence"), BREACHES, ids=[broken.__name__ for broken, _ in BREACHES])
+def test_each_breach_is_found_and_named(broken, sentence):
+    with pytest.raises(ContractError, match=sentence):
+        check_environment(broken())
+
+
+def test_what_random_play_never_reaches_is_reported_not_hidden():
+    forever = CartPoleParams(x_threshold=1e9, theta_threshold_radians=1e9)
+    not_shown = check_environment(CartPole(), forever)
+    assert [line.split(":")[0] for line in not_shown] == [
+        "the_rules_terminate_and_never_truncate",
+        "both_flags_may_come_together",
+    ]

@@ -1,0 +1,61 @@
+"""Documents tell the truth: their Python snippets run, their `overclock` commands succeed, their make targets exist."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted(
+    [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "src/overclock/envs").glob("*/README.md")]
+)
+FENCE = re.compile(r"^```(?P<language>\w+)[^\n]*\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def blocks(language: str) -> list:
+    found = []
+    for document in DOCUMENTS:
+        for number, match in enumerate(FENCE.finditer(document.read_text())):
+            if match["language"] == language:
+                found.append(pytest.param(match["body"], id=f"{document.relative_to(ROOT)}:{number}"))
+    return found
+
+
+def commands() -> list:
+    found = []
+    for block in blocks("console"):
+        for line in block.values[0].splitlines():
+            if line.startswith("$ "):
+                found.append(pytest.param(line.removeprefix("$ ").partition("  #")[0].strip(), id=f"{block.id}:{line}"))
+    return found
+
+
+@pytest.mark.parametrize("snippet", blocks("python"))
+def test_snippets_run(snippet, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", snippet], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", commands())
+def test_commands_succeed(command, tmp_path):
+    words = shlex.split(command)
+    if words[0] == "make":
+        assert set(words[1:]) <= TARGETS
+        return
+    if words[0] in ("git", "cd", "pip"):
+        return  # setting up is what a fresh clone in continuous integration does
+    assert words[0] == "overclock", f"a document shows a command nothing checks: {command}"
+    if words[1] == "play":
+        words.append("--help")  # needs a person at a terminal; tests/cli plays through a pseudo-terminal
+    done = subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False, env={**os.environ, "COLUMNS": "200"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
