@@ -1,0 +1,67 @@
+"""The `overclock` program: thin commands, and one place that turns errors into a sentence and an exit code."""
+
+import io
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from overclock.errors import OverclockError
+
+EXIT_BUG = 70  # EX_SOFTWARE of sysexits.h
+EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+EXIT_PIPE_CLOSED = 141  # 128 + SIGPIPE, as shells report a program whose reader went away
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code and never raises."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in words
+    words = [word for word in words if word != "--debug"]
+    as_json = "--json" in words
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without Unicode gets question marks, not a failure
+    try:
+        code = _run(words, as_json)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The interpreter flushes stdout once more when it ends; without this that would print a traceback.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_PIPE_CLOSED
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except OverclockError as error:
+        return _fail(error, str(error), error.exit_code, debug, as_json)
+    except SystemExit as leaving:  # `--help` and terminating signals
+        return leaving.code if isinstance(leaving.code, int) else 0
+    except Exception as error:
+        sentence = f"{type(error).__name__}: {error}".partition("\n")[0]
+        hint = "" if debug else " (unexpected; --debug shows where, `overclock doctor` checks the machine)"
+        return _fail(error, sentence + hint, EXIT_BUG, debug, as_json)
+
+
+def _run(words: list[str], as_json: bool) -> int:
+    from overclock.cli.parse import parse
+
+    if words[:1] == ["--version"]:
+        import overclock
+
+        print(f"overclock {overclock.__version__}")
+        return 0
+    return parse(words, quiet=as_json).run()
+
+
+def _fail(error: Exception, sentence: str, code: int, debug: bool, as_json: bool) -> int:
+    from overclock.cli.output import emit
+    from overclock.cli.parse import ParseError
+
+    explained = isinstance(error, ParseError) and not as_json  # the parser has put its own message on stderr
+    if debug and not isinstance(error, ParseError):
+        traceback.print_exception(error)
+    if not explained:
+        print(f"error: {sentence}", file=sys.stderr)
+    if as_json:
+        emit({"schema": "overclock.error/1", "error": sentence, "exit_code": code})
+    return code

@@ -1,0 +1,9 @@
+"""Arguments that several commands share, written once so that they read the same everywhere."""
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+EnvId = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="ENV")]
+File = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]

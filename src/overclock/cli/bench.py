@@ -1,0 +1,77 @@
+"""`overclock bench`: how fast is it, here, beside whom?"""
+
+import dataclasses
+import json as json_format
+from typing import Annotated, Any
+
+import tyro
+
+from overclock.bench.config import BenchConfig
+from overclock.cli import output
+from overclock.errors import UsageError
+
+
+@dataclasses.dataclass
+class Bench(BenchConfig):
+    """Measure environment steps per second, alone or beside other libraries in the same run.
+
+    Random actions and automatic resets are inside the measurement; compiling is not, and is reported apart.
+
+    Examples:
+      overclock bench cartpole
+      overclock bench cartpole --batch 1024 65536 --peers gymnasium,gymnax,envpool --plot cartpole.png
+      overclock bench cartpole --batch 65536 --device gpu --json
+      overclock bench --compare-resets --batch 4096
+    """
+
+    env: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="ENV")] = "cartpole"
+    """Id of the environment, for example cartpole."""
+    compare_resets: bool = False
+    """Measure the reset strategies instead, on a synthetic environment with an expensive reset."""
+    json: bool = False
+    """Print one JSON object (schema overclock.bench/1 or overclock.bench.resets/1) instead of a table."""
+
+    def run(self) -> int:
+        """Measure, print, then write what was asked for."""
+        if self.compare_resets and self.plot is not None:
+            raise UsageError("--plot draws throughput against batch; leave it out with --compare-resets.")
+        with output.console().status("starting JAX") as status:
+            report = self._measure(status.update)
+        if self.json:
+            output.emit(report)
+        else:
+            show(report)
+        self._write(report)
+        return 0
+
+    def _measure(self, progress: Any) -> dict[str, Any]:
+        from overclock import bench
+
+        return (bench.measure_resets if self.compare_resets else bench.measure)(self, progress)
+
+    def _write(self, report: dict[str, Any]) -> None:
+        from overclock.bench.files import write_whole
+
+        if self.save is not None:
+            write_whole(self.save, (json_format.dumps(report, indent=2) + "\n").encode())
+        if self.plot is not None:
+            from overclock.bench import plot
+
+            plot(report, self.plot)
+
+
+def show(report: dict[str, Any]) -> None:
+    """The report as a table for people, with what cannot be seen from its numbers."""
+    from rich.console import Console
+
+    from overclock.bench.tables import table, title
+
+    stdout = Console(highlight=False)
+    stdout = stdout if stdout.is_terminal else Console(highlight=False, width=output.PIPED_WIDTH)
+    stdout.print(title(report), style="bold", markup=False)
+    stdout.print(table(report))
+    notes = [f"{row['implementation']}: {row['note']}." for row in report["results"] if row.get("note")]
+    notes += [f"not measured: {entry['implementation']}: {entry['reason']}" for entry in report.get("skipped", [])]
+    for note in dict.fromkeys(notes):
+        stdout.print(note, markup=False)
+    stdout.print(f"repeat: {report['command']}", markup=False)

@@ -1,0 +1,51 @@
+"""`overclock demo`: the main job on CartPole, in about a minute: is it the same, how fast is it, and a page about both."""
+
+import dataclasses
+from pathlib import Path
+
+from overclock.cli import output
+from overclock.cli.verify import Progress, show
+
+FOLDER = Path("runs/demo")
+
+
+@dataclasses.dataclass
+class Demo:
+    """Verify CartPole against Gymnasium, benchmark it beside its peers, and write a page about both.
+
+    Examples:
+      overclock demo
+      overclock demo --episodes 1000 --output runs/long-demo
+    """
+
+    episodes: int = 200
+    """Episodes per comparison."""
+    batch: tuple[int, ...] = (16, 1024, 16384)
+    """Batch sizes of the benchmark."""
+    output: Path = FOLDER
+    """Folder of the page; what was in it before is replaced."""
+    json: bool = False
+    """Print one JSON object (schema overclock.demo/1) instead of tables."""
+
+    def run(self) -> int:
+        """Verify, measure, write, print."""
+        from overclock.bench import BenchConfig, measure, table
+        from overclock.bench.peers import installed
+        from overclock.report.page import write_report
+        from overclock.verify.engine import verify
+
+        with Progress() as progress:
+            verified = verify("cartpole", self.episodes, progress=progress)
+        config = BenchConfig(batch=self.batch, peers=",".join(installed()), repeats=5, min_seconds=0.1)
+        with output.console().status("benchmark") as status:
+            measured = measure(config, progress=status.update)
+        page = write_report(self.output, verified, measured)
+        if self.json:
+            output.emit(
+                {"schema": "overclock.demo/1", "verdict": verified["verdict"], "page": str(page), "ratios": measured["ratios"]}
+            )
+        else:
+            show(verified)
+            output.show(table(measured))
+            print(f"page: {page}")
+        return 0 if verified["verdict"] == "pass" else 1

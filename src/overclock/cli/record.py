@@ -1,0 +1,61 @@
+"""`overclock record`: an environment as an animated picture."""
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Literal
+
+from overclock.cli import output
+from overclock.cli.arguments import EnvId, File
+
+
+@dataclasses.dataclass
+class Record:
+    """Write an animation of an environment (.gif, .webp or animated .png).
+
+    The same options give the same file. An existing file is replaced only with --force.
+
+    Examples:
+      overclock record cartpole out.gif
+      overclock record cartpole out.webp --policy controller --steps 500 --width 600
+    """
+
+    env: EnvId
+    """Id of the environment, for example cartpole."""
+    path: File
+    """File to write; its ending decides the format."""
+    steps: int = 200
+    """How many steps to play, over as many episodes as it takes."""
+    policy: Literal["random", "controller", "still"] = "random"
+    """Who plays: random actions, the environment's scripted controller, or always the action zero."""
+    seed: int = 0
+    """Seed of the episodes and of random actions."""
+    fps: float = 50.0
+    """Frames per second; a GIF counts in hundredths of a second and shows at most 50."""
+    width: int = 400
+    """Width of the picture in pixels; the height follows."""
+    force: bool = False
+    """Replace the file if it exists."""
+    json: bool = False
+    """Print one JSON object (schema overclock.record/1) instead of a sentence."""
+
+    def run(self) -> int:
+        """Record and say what was written."""
+        from overclock.record import record
+
+        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        del options["env"], options["json"]
+        report = record(self.env, progress=_progress, **options)
+        if self.json:
+            output.emit(report)
+        else:
+            print(
+                f"Wrote {report['path']}: {report['frames']} frames, {report['steps']} steps, "
+                f"{report['episodes']} episodes, {report['bytes'] / 1000:.0f} kB."
+            )
+        return 0
+
+
+def _progress(steps: Iterable[int]) -> Iterable[int]:
+    from rich.progress import track
+
+    return track(steps, "Recording", console=output.console(), transient=True)

@@ -1,0 +1,174 @@
+"""Recording an environment as an animation: GIF, WebP or animated PNG, written whole or not at all."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from PIL import Image
+
+from overclock.env import registry
+from overclock.errors import UsageError
+
+SCHEMA = "overclock.record/1"
+FORMATS = {".gif": "GIF", ".webp": "WEBP", ".png": "PNG"}
+GIF_COLOURS = 128  # enough for flat drawings with smooth edges; half the bits of a full palette
+WEBP_QUALITY = 80
+GIF_TICK_MS = 10  # a GIF counts in hundredths of a second
+GIF_MAX_FPS = 50.0  # viewers slow down frames shorter than two ticks
+MAX_FPS = 1000.0
+
+PolicyName = Literal["random", "controller", "still"]
+Progress = Callable[[Iterable[int]], Iterable[int]]
+
+
+def record(
+    env_id: str,
+    path: str | Path,
+    steps: int = 200,
+    policy: PolicyName = "random",
+    seed: int = 0,
+    fps: float = 50.0,
+    width: int = 400,
+    force: bool = False,
+    progress: Progress = iter,
+) -> dict[str, Any]:
+    """Play `steps` steps and write them as an animation; the same arguments give the same file.
+
+    `policy` is `random`, `controller` (the environment's scripted player) or `still` (the action zero, always).
+    Returns the report of schema `overclock.record/1`.
+    """
+    path = Path(path)
+    entry = _check(env_id, path, steps, policy, fps, width, force)
+    duration_ms = 1000.0 / fps
+    if path.suffix.lower() == ".gif":
+        duration_ms = round(duration_ms / GIF_TICK_MS) * GIF_TICK_MS
+    frames, episodes = [], 1
+    for frame, ended in _play(entry, steps, policy, seed, progress):
+        picture = Image.fromarray(frame)
+        height = max(1, round(picture.height * width / picture.width))
+        frames.append(picture.resize((width, height), Image.Resampling.LANCZOS))
+        episodes += ended
+    _write(frames, path, FORMATS[path.suffix.lower()], duration_ms)
+    return {
+        "schema": SCHEMA,
+        "env": entry.id,
+        "path": str(path),
+        "bytes": path.stat().st_size,
+        "width": frames[0].width,
+        "height": frames[0].height,
+        "fps": 1000.0 / duration_ms,
+        "frames": len(frames),
+        "steps": steps,
+        "episodes": episodes,
+        "policy": policy,
+        "seed": seed,
+    }
+
+
+def _check(env_id: str, path: Path, steps: int, policy: str, fps: float, width: int, force: bool) -> registry.Spec:
+    """Everything that can be wrong with the request, before any work is done."""
+    entry = registry.spec(env_id)
+    suffix = path.suffix.lower()
+    fastest = GIF_MAX_FPS if suffix == ".gif" else MAX_FPS
+    problems = {
+        f"{entry.id} has no renderer, so it cannot be recorded.": entry.renderer is None,
+        f"No policy is called '{policy}'; there are {', '.join(get_args(PolicyName))}.": policy
+        not in get_args(PolicyName),
+        f"{entry.id} has no scripted controller; use --policy random.": policy == "controller" and not entry.controller,
+        f"Cannot write '{path}': the name must end in {', '.join(FORMATS)}.": suffix not in FORMATS,
+        f"'{path}' exists already; --force replaces it.": path.exists() and not force,
+        f"'{path}' is a folder.": path.is_dir(),
+        f"The folder '{path.parent}' does not exist; create it first.": not path.parent.is_dir(),
+        f"--steps must be at least 1, got {steps}.": steps < 1,
+        f"--fps must be above 0 and at most {fastest:g} for {suffix} files, got {fps:g}.": not 0 < fps <= fastest,
+        f"--width must lie between 16 and 4096 pixels, got {width}.": not 16 <= width <= 4096,
+    }
+    for sentence, wrong in problems.items():
+        if wrong:
+            raise UsageError(sentence)
+    return entry
+
+
+def _play(
+    entry: registry.Spec, steps: int, policy: PolicyName, seed: int, progress: Progress
+) -> Iterator[tuple[np.ndarray, bool]]:
+    """Frames, and whether each begins another episode; both the last of one and the first of the next are shown."""
+    import jax
+
+    from overclock.compile_cache import make
+    from overclock.env.rng import Rng, Section
+
+    env, params = make(entry.id)
+    assert entry.renderer is not None
+    render = registry.load(entry.renderer)
+    choose = _policy(entry, policy, env, params)
+    rng = Rng.of(seed)
+    obs, state = env.reset(rng, params)
+    yield render(env, state, params), False
+    ended = False
+    for _ in progress(range(steps)):
+        if ended:
+            rng = rng.advance()
+            obs, state = env.reset(rng, params)
+            yield render(env, state, params), True
+        action = choose(rng.of_section(Section.ACTION), obs, state)
+        obs, state, _, terminated, truncated, _ = env.step_env(rng, state, action, params)
+        rng = rng.advance()
+        ended = bool(terminated) or bool(truncated)
+        yield render(env, jax.device_get(state), params), False
+
+
+def _policy(entry: registry.Spec, name: PolicyName, env: Any, params: Any) -> Callable[[Any, Any, Any], Any]:
+    """A function (rng, obs, state) -> action."""
+    import jax
+
+    from overclock.env.spaces import structure
+    from overclock.vector.vectorize import random_policy, vectorize
+
+    if name == "controller":
+        assert entry.controller is not None
+        controller = registry.load(entry.controller)
+        return lambda rng, obs, state: controller(jax.device_get(obs))
+    if name == "still":
+        players = (env.num_players,) if env.num_players > 1 else ()
+        like = structure(env.action_space(params), players)
+        zeros = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), like)
+        return lambda rng, obs, state: zeros
+    batch = vectorize(env, 1)
+
+    @jax.jit
+    def sample(rng: Any, obs: Any, state: Any) -> Any:
+        mask = env.action_mask(state.rules, params)
+        rng, mask = jax.tree.map(lambda leaf: leaf[None], (rng, mask))
+        return jax.tree.map(lambda leaf: leaf[0], random_policy(batch, rng, obs, mask, params))
+
+    return sample
+
+
+def _write(frames: list[Image.Image], path: Path, kind: str, duration_ms: float) -> None:
+    """Encode beside the target and rename, so that a reader never sees half a file and an error leaves nothing."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("xb") as file:
+            if kind == "GIF":
+                frames = _one_palette(frames)
+            options = {"quality": WEBP_QUALITY} if kind == "WEBP" else {"optimize": True}
+            first, rest = frames[0], frames[1:]
+            first.save(file, kind, save_all=True, append_images=rest, duration=duration_ms, loop=0, **options)
+        partial.replace(path)
+    except OSError as error:
+        raise UsageError(f"Cannot write '{path}': {error.strerror or error}.") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _one_palette(frames: list[Image.Image]) -> list[Image.Image]:
+    """All frames in the colours of a few of them: one table in the file, and frames differ only where things move."""
+    sample = frames[:: max(1, len(frames) // 8)]
+    strip = Image.new("RGB", (frames[0].width, frames[0].height * len(sample)))
+    for row, frame in enumerate(sample):
+        strip.paste(frame, (0, row * frame.height))
+    palette = strip.quantize(GIF_COLOURS)
+    return [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]

@@ -1,0 +1,97 @@
+"""Rust batches as `HostVector`s: the part that every environment of `overclock_native` shares.
+
+A class of the extension keeps the state and writes into NumPy arrays that it owns; this shell adds spaces and turns
+the extension's `ValueError`s into `UsageError`s. An environment's own `native.py` names its spaces and options.
+"""
+
+import contextlib
+import importlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from overclock.env.spaces import Space
+from overclock.errors import MissingError, UsageError
+from overclock.vector.host import HostStep
+from overclock.vector.vectorize import Autoreset
+
+
+def extension() -> Any:
+    """The module `overclock_native`, or an error that says how to get it."""
+    try:
+        return importlib.import_module("overclock_native")
+    except ImportError as error:
+        raise MissingError(
+            f"Rust environments need the package overclock-native ({error}): run `make native` in a checkout, which "
+            "needs a Rust toolchain, or `pip install overclock-native`."
+        ) from error
+
+
+class NativeHostVector:
+    """A batch of the extension as a `HostVector`; arrays it returns are reused by the next call.
+
+    Beyond the protocol, `reset` and `step` take `draws` (the randomness of the episodes that start, instead of the
+    lanes' streams) and `out` (arrays to write into, by name: obs, reward, terminated, truncated, final_obs).
+    """
+
+    num_players = 1
+
+    def __init__(
+        self,
+        batch: str,
+        num_envs: int,
+        autoreset: Autoreset,
+        seed: int | None,
+        spaces: tuple[Space, Space],
+        **options: Any,
+    ) -> None:
+        """`batch` names the extension's class, `spaces` are those of one observation and of one action."""
+        cls = getattr(extension(), batch)
+        entropy = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
+        with _usage_errors():
+            self._batch = cls(num_envs, autoreset, entropy, **options)
+        self.num_envs, self.autoreset = int(num_envs), autoreset
+        self.observation_space, self.action_space = spaces
+
+    def reset(
+        self,
+        seeds: Sequence[int | None] | None = None,
+        mask: np.ndarray | None = None,
+        draws: np.ndarray | None = None,
+        out: dict[str, np.ndarray] | None = None,
+    ) -> np.ndarray:
+        """As `HostVector.reset`."""
+        with _usage_errors():
+            return self._batch.reset(seeds, mask, draws, out)
+
+    def step(self, actions: Any, out: dict[str, np.ndarray] | None = None, draws: np.ndarray | None = None) -> HostStep:
+        """As `HostVector.step`."""
+        with _usage_errors():
+            return HostStep(*self._batch.step(actions, out, draws), info={})
+
+    def action_mask(self) -> np.ndarray | None:
+        """As `HostVector.action_mask`: every action is always legal."""
+        return None
+
+    def get_state(self) -> dict[str, np.ndarray]:
+        """As `HostVector.get_state`; the names are those of the JAX batch, whose reset store it does not have."""
+        return self._batch.get_state()
+
+    def set_state(self, state: dict[str, np.ndarray]) -> None:
+        """As `HostVector.set_state`."""
+        with _usage_errors():
+            self._batch.set_state(state)
+
+    def clone(self, source: int, target: int) -> None:
+        """Make lane `target` what lane `source` is, random stream included."""
+        with _usage_errors():
+            self._batch.clone(source, target)
+
+
+@contextlib.contextmanager
+def _usage_errors() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(str(error)) from None
