@@ -29,9 +29,11 @@ def blocks(language: str) -> list:
 def commands() -> list:
     found = []
     for block in blocks("console"):
-        for line in block.values[0].splitlines():
-            if line.startswith("$ "):
-                found.append(pytest.param(line.removeprefix("$ ").partition("  #")[0].strip(), id=f"{block.id}:{line}"))
+        found += [
+            pytest.param(line.removeprefix("$ ").partition("  #")[0].strip(), id=f"{block.id}:{line}")
+            for line in block.values[0].splitlines()
+            if line.startswith("$ ")
+        ]
     return found
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import overclock.envs as _envs  # names the environments that come with the package
 from overclock._lazy import lazy_names
+from overclock.adapters.gymnasium_plugin import register_when_imported as _register_in_gymnasium
 from overclock.env.registry import Spec, list_envs, register, spec
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ __all__ = [
     "vectorize",
 ]  # fmt: skip
 
-del _envs
+_register_in_gymnasium()
+del _envs, _register_in_gymnasium
 __getattr__, __dir__ = lazy_names(
     __name__,
     {

@@ -1,6 +1,6 @@
 """Recording an environment as an animation: GIF, WebP or animated PNG, written whole or not at all."""
 
-import os
+import io
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -10,6 +10,7 @@ from PIL import Image
 
 from overclock.env import registry
 from overclock.errors import UsageError
+from overclock.files import write_whole
 
 SCHEMA = "overclock.record/1"
 FORMATS = {".gif": "GIF", ".webp": "WEBP", ".png": "PNG"}
@@ -148,20 +149,13 @@ def _policy(entry: registry.Spec, name: PolicyName, env: Any, params: Any) -> Ca
 
 
 def _write(frames: list[Image.Image], path: Path, kind: str, duration_ms: float) -> None:
-    """Encode beside the target and rename, so that a reader never sees half a file and an error leaves nothing."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("xb") as file:
-            if kind == "GIF":
-                frames = _one_palette(frames)
-            options = {"quality": WEBP_QUALITY} if kind == "WEBP" else {"optimize": True}
-            first, rest = frames[0], frames[1:]
-            first.save(file, kind, save_all=True, append_images=rest, duration=duration_ms, loop=0, **options)
-        partial.replace(path)
-    except OSError as error:
-        raise UsageError(f"Cannot write '{path}': {error.strerror or error}.") from error
-    finally:
-        partial.unlink(missing_ok=True)
+    """Encode in memory, then write whole."""
+    if kind == "GIF":
+        frames = _one_palette(frames)
+    options = {"quality": WEBP_QUALITY} if kind == "WEBP" else {"optimize": True}
+    content = io.BytesIO()
+    frames[0].save(content, kind, save_all=True, append_images=frames[1:], duration=duration_ms, loop=0, **options)
+    write_whole(path, content.getvalue())
 
 
 def _one_palette(frames: list[Image.Image]) -> list[Image.Image]:

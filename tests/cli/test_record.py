@@ -1,6 +1,7 @@
 """`overclock record` writes a whole animation or nothing."""
 
 import json
+from pathlib import Path
 
 import pytest
 from PIL import Image, ImageSequence
@@ -91,13 +92,13 @@ def test_an_existing_file_is_replaced_only_when_forced(tmp_path):
 
 def test_a_failure_while_writing_keeps_the_old_file_and_leaves_no_other(tmp_path, monkeypatch):
     target = tmp_path / "out.gif"
-    target.write_bytes(b"mine")
+    target.write_text("mine")
 
-    def full_disk(self, file, *_, **__):
-        file.write(b"GIF89a")
+    def full_disk(self, content):
+        self.touch()
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Image.Image, "save", full_disk)
+    monkeypatch.setattr(Path, "write_bytes", full_disk)
     with pytest.raises(UsageError, match="No space left on device"):
         record("cartpole", target, steps=2, force=True)
     assert target.read_bytes() == b"mine"

@@ -6,13 +6,17 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from games import GAMES
 
 import overclock
 from overclock.env import Discrete, Environment, Params, Struct, registry
 from overclock.env.check import CHECKS, ContractError, NotReachedError, check_environment
 from overclock.envs.cartpole.env import CartPole, CartPoleParams, CartPoleState
 
-ENVIRONMENTS = [spec.id for spec in overclock.list_envs()]
+ENVIRONMENTS = {
+    **{spec.id: registry.make(spec.id)[0] for spec in overclock.list_envs()},
+    **{type(game).__name__: game for game in GAMES},
+}
 
 
 @pytest.fixture(params=[False, True], ids=["x32", "x64"])
@@ -22,11 +26,11 @@ def x64(request):
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("env_id", ENVIRONMENTS)
-def test_every_environment_meets_the_contract(env_id, check, x64):
-    env, params = registry.make(env_id)
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_every_environment_meets_the_contract(name, check, x64):
+    env = ENVIRONMENTS[name]
     try:
-        check(env, params)
+        check(env, env.default_params())
     except NotReachedError as reason:
         pytest.skip(str(reason))
 

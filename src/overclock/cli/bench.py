@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import tyro
 
 from overclock.bench.config import BenchConfig
-from overclock.cli import output
+from overclock.cli.output import PIPED_WIDTH, console, emit
 from overclock.errors import UsageError
 
 
@@ -32,16 +32,16 @@ class Bench(BenchConfig):
     """Print one JSON object (schema overclock.bench/1 or overclock.bench.resets/1) instead of a table."""
 
     def run(self) -> int:
-        """Measure, print, then write what was asked for."""
+        """Measure, write the files that were asked for, print."""
         if self.compare_resets and self.plot is not None:
             raise UsageError("--plot draws throughput against batch; leave it out with --compare-resets.")
-        with output.console().status("starting JAX") as status:
+        with console().status("starting JAX") as status:
             report = self._measure(status.update)
+        self._write(report)
         if self.json:
-            output.emit(report)
+            emit(report)
         else:
             show(report)
-        self._write(report)
         return 0
 
     def _measure(self, progress: Any) -> dict[str, Any]:
@@ -50,10 +50,10 @@ class Bench(BenchConfig):
         return (bench.measure_resets if self.compare_resets else bench.measure)(self, progress)
 
     def _write(self, report: dict[str, Any]) -> None:
-        from overclock.bench.files import write_whole
+        from overclock.files import write_whole
 
-        if self.save is not None:
-            write_whole(self.save, (json_format.dumps(report, indent=2) + "\n").encode())
+        if self.output is not None:
+            write_whole(self.output, (json_format.dumps(report, indent=2) + "\n").encode())
         if self.plot is not None:
             from overclock.bench import plot
 
@@ -67,7 +67,7 @@ def show(report: dict[str, Any]) -> None:
     from overclock.bench.tables import table, title
 
     stdout = Console(highlight=False)
-    stdout = stdout if stdout.is_terminal else Console(highlight=False, width=output.PIPED_WIDTH)
+    stdout = stdout if stdout.is_terminal else Console(highlight=False, width=PIPED_WIDTH)
     stdout.print(title(report), style="bold", markup=False)
     stdout.print(table(report))
     notes = [f"{row['implementation']}: {row['note']}." for row in report["results"] if row.get("note")]

@@ -1,10 +1,12 @@
-"""`overclock demo`: the main job on CartPole, in about a minute: is it the same, how fast is it, and a page about both."""
+"""`overclock demo`: the main job on CartPole in about a minute: is it the same, how fast is it, a page about both."""
 
 import dataclasses
 from pathlib import Path
 
 from overclock.cli import output
-from overclock.cli.verify import Progress, show
+from overclock.cli.bench import show as show_measured
+from overclock.cli.verify import Progress
+from overclock.cli.verify import show as show_verified
 
 FOLDER = Path("runs/demo")
 
@@ -29,7 +31,7 @@ class Demo:
 
     def run(self) -> int:
         """Verify, measure, write, print."""
-        from overclock.bench import BenchConfig, measure, table
+        from overclock.bench import BenchConfig, measure
         from overclock.bench.peers import installed
         from overclock.report.page import write_report
         from overclock.verify.engine import verify
@@ -41,11 +43,10 @@ class Demo:
             measured = measure(config, progress=status.update)
         page = write_report(self.output, verified, measured)
         if self.json:
-            output.emit(
-                {"schema": "overclock.demo/1", "verdict": verified["verdict"], "page": str(page), "ratios": measured["ratios"]}
-            )
+            verdict, ratios = verified["verdict"], measured["ratios"]
+            output.emit({"schema": "overclock.demo/1", "verdict": verdict, "page": page, "ratios": ratios})
         else:
-            show(verified)
-            output.show(table(measured))
+            show_verified(verified)
+            show_measured(measured)
             print(f"page: {page}")
         return 0 if verified["verdict"] == "pass" else 1

@@ -13,6 +13,7 @@ from overclock.errors import UsageError
 
 PROGRAM = "overclock"
 COMMANDS = {  # name -> "module:Class", a dataclass whose fields are the command's options
+    "demo": "overclock.cli.demo:Demo",
     "list": "overclock.cli.listing:List",
     "doctor": "overclock.cli.doctor:Doctor",
     "bench": "overclock.cli.bench:Bench",

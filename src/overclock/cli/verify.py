@@ -67,19 +67,18 @@ class Progress:
 
 def show(report: dict[str, Any]) -> None:
     """The report as tables for people."""
-    rows = []
-    for comparison in report["levels"][0]["comparisons"]:
-        rows.append(
-            [
-                comparison["actions"],
-                comparison["precision"],
-                comparison["mode"].replace("_", " "),
-                f"{comparison['episodes']:,}",
-                f"{comparison['steps']:,}",
-                worst_text(comparison),
-                "equal" if comparison["passed"] else "DIFFERENT",
-            ]
-        )
+    rows = [
+        [
+            comparison["actions"],
+            comparison["precision"],
+            comparison["mode"].replace("_", " "),
+            f"{comparison['episodes']:,}",
+            f"{comparison['steps']:,}",
+            worst_text(comparison),
+            "equal" if comparison["passed"] else "DIFFERENT",
+        ]
+        for comparison in report["levels"][0]["comparisons"]
+    ]
     columns = ["actions", "precision", "synchronised", "episodes", "steps", "largest error", "verdict"]
     output.table(columns, rows, title=f"{report['env']} against {report['reference']}")
     for comparison in report["levels"][0]["comparisons"]:
@@ -90,4 +89,3 @@ def show(report: dict[str, Any]) -> None:
         print(f"pass: no divergence; at 95 % confidence fewer than {bound:.2%} of random episodes diverge.")
     else:
         print("fail: the two sides differ.")
-

@@ -1,7 +1,7 @@
 """The inverse of the normal distribution function, Wichura's algorithm AS 241 (Applied Statistics 37, 1988).
 
 Written out with plain arithmetic, one logarithm and one square root, instead of `erf_inv`, so that C, CUDA,
-Rust and NumPy can compute the same value within 2 ulp.
+Rust and NumPy can compute nearly the same value: docs/rng.md says how nearly, and why not the same.
 """
 
 from typing import Any

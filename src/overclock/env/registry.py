@@ -11,7 +11,7 @@ from overclock.errors import UnknownEnvironmentError, UsageError
 if TYPE_CHECKING:
     from overclock.env.kernel import Environment, Params
 
-ID_PATTERN = re.compile(r"^(?P<name>[a-z][a-z0-9_-]*?)(-v(?P<version>\d+))?$")
+ID_PATTERN = re.compile(r"(?P<name>[a-z][a-z0-9_-]*?)(-v(?P<version>0|[1-9][0-9]*))?")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,17 +45,18 @@ _registry: dict[str, Spec] = {}
 
 
 def _split(env_id: str) -> tuple[str, int | None]:
-    match = ID_PATTERN.match(env_id)
+    match = ID_PATTERN.fullmatch(env_id)
     if match is None:
-        raise UnknownEnvironmentError(f"'{env_id}' is not an environment id; ids look like 'cartpole-v1'.")
+        raise UnknownEnvironmentError(f"'{env_id}' is not an environment id; {_hint(env_id)}")
     version = match["version"]
     return match["name"], None if version is None else int(version)
 
 
 def register(spec: Spec) -> None:
     """Add an environment; its id must carry a version and be new."""
-    if _split(spec.id)[1] is None:
-        raise UsageError(f"The id '{spec.id}' needs a version, for example '{spec.id}-v0'.")
+    match = ID_PATTERN.fullmatch(spec.id)
+    if match is None or match["version"] is None:
+        raise UsageError(f"An environment cannot be called '{spec.id}'; it needs an id like 'cartpole-v1'.")
     if spec.id in _registry:
         raise UsageError(f"'{spec.id}' is registered already.")
     _registry[spec.id] = spec
@@ -72,9 +73,12 @@ def spec(env_id: str) -> Spec:
     if versions:
         known = ", ".join(f"'{versions[v].id}'" for v in sorted(versions))
         raise UnknownEnvironmentError(f"'{name}' has no version {version}; registered: {known}.")
-    close = difflib.get_close_matches(name, {s.name for s in _registry.values()}, n=1, cutoff=0.5)
-    hint = f"Did you mean '{close[0]}'?" if close else "`overclock list` shows every environment."
-    raise UnknownEnvironmentError(f"No environment is called '{env_id}'. {hint}")
+    raise UnknownEnvironmentError(f"No environment is called '{env_id}'; {_hint(name)}")
+
+
+def _hint(written: str) -> str:
+    close = difflib.get_close_matches(written.lower(), [n for s in list_envs() for n in (s.name, s.id)], 1, cutoff=0.5)
+    return f"did you mean '{close[0]}'?" if close else "`overclock list` shows every environment."
 
 
 def list_envs() -> list[Spec]:

@@ -4,6 +4,7 @@
 """
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool
 
-from overclock.env.rng import Rng
+from overclock.env.rng import Rng, multiply_high
+from overclock.errors import UsageError
 
 
 class Space:
@@ -40,9 +42,12 @@ class Discrete(Space):
     dtype: Any = np.dtype(np.int32)
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise ValueError(f"Discrete needs n >= 1, got {self.n}.")
         object.__setattr__(self, "dtype", np.dtype(self.dtype))
+        if isinstance(self.n, bool) or not isinstance(self.n, int | np.integer) or self.n < 1:
+            raise UsageError(f"Discrete needs a whole number n >= 1, got {self.n!r}.")
+        object.__setattr__(self, "n", int(self.n))
+        if self.dtype.kind not in "iu" or self.n - 1 > np.iinfo(self.dtype).max:
+            raise UsageError(f"Discrete({self.n}) needs an integer dtype that holds {self.n - 1}, got {self.dtype}.")
 
     shape = ()
 
@@ -63,10 +68,10 @@ class MultiDiscrete(Space):
     dtype: Any = np.dtype(np.int32)
 
     def __post_init__(self) -> None:
-        if not self.nvec or min(self.nvec) < 1:
-            raise ValueError(f"MultiDiscrete needs at least one entry and every entry >= 1, got {self.nvec}.")
-        object.__setattr__(self, "nvec", tuple(int(n) for n in self.nvec))
         object.__setattr__(self, "dtype", np.dtype(self.dtype))
+        if np.ndim(self.nvec) != 1 or len(self.nvec) == 0:
+            raise UsageError(f"MultiDiscrete needs a list of at least one whole number, got {self.nvec!r}.")
+        object.__setattr__(self, "nvec", tuple(Discrete(n, self.dtype).n for n in self.nvec))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -105,44 +110,65 @@ class Box(Space):
     dtype: Any = np.dtype(np.float32)
 
     def __post_init__(self) -> None:
+        if np.ndim(self.shape) != 1:
+            raise UsageError(f"Box needs a shape like (4,), got {self.shape!r}.")
         object.__setattr__(self, "shape", tuple(int(n) for n in self.shape))
         object.__setattr__(self, "dtype", np.dtype(self.dtype))
         for name in ("low", "high"):
             bound = getattr(self, name)
             flat = tuple(np.asarray(bound).reshape(-1).tolist())
-            if np.ndim(bound) > 0 and len(flat) != int(np.prod(self.shape)):
-                raise ValueError(f"Box.{name} has {len(flat)} numbers for shape {self.shape}.")
+            if np.ndim(bound) > 0 and len(flat) != math.prod(self.shape):
+                raise UsageError(f"Box.{name} has {len(flat)} numbers for shape {self.shape}.")
+            if self.dtype.kind != "f" and not all(_fits(number, self.dtype) for number in flat):
+                raise UsageError(f"Box.{name} = {bound} does not fit into {self.dtype}.")
             object.__setattr__(self, name, flat[0] if np.ndim(bound) == 0 else flat)
         low, high = self.bounds()
-        if np.any(low > high):
-            raise ValueError(f"Box needs low <= high everywhere, got {self.low} and {self.high}.")
+        if not np.all((low <= high) & (low < math.inf) & (high > -math.inf)):  # also catches NaN
+            raise UsageError(f"Box needs low <= high everywhere, got {self.low} and {self.high}.")
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """`low` and `high` as arrays of the space's shape and dtype."""
 
         def full(bound: float | tuple[float, ...]) -> np.ndarray:
-            array = np.asarray(bound, self.dtype)
+            with np.errstate(over="ignore"):  # a bound beyond a small float's range means no bound
+                array = np.asarray(bound).astype(self.dtype)
             return np.broadcast_to(array if array.ndim == 0 else array.reshape(self.shape), self.shape)
 
         return full(self.low), full(self.high)
 
     @property
     def sites(self) -> int:
-        return int(np.prod(self.shape))
+        return math.prod(self.shape)
 
     def sample(self, rng: Rng, site: int = 0, mask: Bool[Array, "..."] | None = None) -> Any:
         """Uniform where both bounds are finite; normal, shifted to the finite bound if there is one, elsewhere."""
+        if mask is not None:
+            raise UsageError("A Box space takes no action mask.")
+        return self._sample_floats(rng, site) if self.dtype.kind == "f" else self._sample_integers(rng, site)
+
+    def _sample_integers(self, rng: Rng, site: int) -> Any:
         low, high = self.bounds()
-        if not np.issubdtype(self.dtype, np.floating):
-            span = (high.astype(np.int64) - low.astype(np.int64) + 1).reshape(-1)
-            columns = [rng.integers(site + i, int(n)) for i, n in enumerate(span)]
-            return (jnp.stack(columns).reshape(self.shape) + low).astype(self.dtype)
+        if low.size and int(high.max()) - int(low.min()) >= 1 << 32:
+            raise UsageError(f"Box samples integers from at most 2**32 values, not from {self.low} to {self.high}.")
+        wide = self.dtype if self.dtype.itemsize == 8 else np.dtype(np.int64)
+        count = (high.astype(wide) - low.astype(wide)).astype(np.uint32) + np.uint32(1)
+        words = rng.words(site, self.shape)
+        offset = jnp.where(count == 0, words, multiply_high(words, count))  # 0 is 2**32, wrapped: every word is a value
+        add = self.dtype if self.dtype.itemsize == 8 else np.dtype(np.uint32)
+        return (offset.astype(add) + low.astype(add)).astype(self.dtype)
+
+    def _sample_floats(self, rng: Rng, site: int) -> Any:
+        low, high = self.bounds()
+        drawn = np.dtype(np.float64 if self.dtype == np.float64 else np.float32)
         bounded = np.isfinite(low) & np.isfinite(high)
-        inside = rng.uniform(site, np.where(bounded, low, 0), np.where(bounded, high, 1), self.shape, self.dtype)
-        normal = rng.normal(site, self.shape, self.dtype)
+        # Halved and doubled again (exact), so that the distance of two huge bounds does not overflow.
+        bottom, top = (np.where(bounded, bound, 0).astype(drawn) / 2 for bound in (low, high))
+        inside = rng.uniform(site, bottom, top, self.shape, drawn) * 2
+        normal = rng.normal(site, self.shape, drawn)
         above = jnp.where(np.isfinite(low), np.where(np.isfinite(low), low, 0) + jnp.abs(normal), normal)
         free = jnp.where(np.isfinite(high), np.where(np.isfinite(high), high, 0) - jnp.abs(normal), above)
-        return jnp.where(bounded, inside, free).astype(self.dtype)
+        # Rounding may carry a value past a bound.
+        return jnp.clip(jnp.where(bounded, inside, free).astype(self.dtype), low, high)
 
     def contains(self, value: Any) -> bool:
         value = np.asarray(value)
@@ -159,6 +185,8 @@ class Dict(Space):
     spaces: tuple[tuple[str, Space], ...]
 
     def __init__(self, spaces: Mapping[str, Space]) -> None:
+        if not all(isinstance(name, str) and isinstance(space, Space) for name, space in spaces.items()):
+            raise UsageError(f"Dict needs spaces under string names, got {dict(spaces)}.")
         object.__setattr__(self, "spaces", tuple(sorted(spaces.items())))
 
     @property
@@ -167,7 +195,7 @@ class Dict(Space):
 
     def sample(self, rng: Rng, site: int = 0, mask: Bool[Array, "..."] | None = None) -> Any:
         if mask is not None:
-            raise ValueError("A Dict space takes no action mask.")
+            raise UsageError("A Dict space takes no action mask.")
         values = {}
         for name, space in self.spaces:
             values[name] = space.sample(rng, site)
@@ -177,9 +205,14 @@ class Dict(Space):
     def contains(self, value: Any) -> bool:
         return (
             isinstance(value, dict)
-            and sorted(value) == [name for name, _ in self.spaces]
+            and value.keys() == {name for name, _ in self.spaces}
             and all(space.contains(value[name]) for name, space in self.spaces)
         )
+
+
+def _fits(number: float, dtype: np.dtype) -> bool:
+    smallest, largest = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    return smallest <= number <= largest and number == int(number)
 
 
 def structure(space: Space, leading: tuple[int, ...] = ()) -> Any:

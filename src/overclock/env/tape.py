@@ -30,6 +30,8 @@ class Tape(Struct):
     def recorded(cls, words: Any, capacity: int) -> "Tape":
         """A tape that replays words recorded from a reference; unused capacity reads as overflow, not as zeros."""
         words = jnp.asarray(words, jnp.uint32)
+        if capacity < 1 or words.ndim != 1:
+            raise UsageError(f"A tape has one axis and room for a word, got shape {words.shape}, capacity {capacity}.")
         if words.shape[0] > capacity:
             raise UsageError(f"The recording has {words.shape[0]} words but the tape holds {capacity}; enlarge it.")
         # A short recording is laid at the end of the tape, so that reading past it overflows at once.
@@ -52,6 +54,6 @@ class Tape(Struct):
         return word, after
 
     def next_below(self, n: Any) -> tuple[Int[Array, ""], "Tape"]:
-        """An integer in {0, ..., n - 1} (n <= 65,536, may be traced) from one word."""
+        """An integer in {0, ..., n - 1} (n <= 2**31, may be traced) from one word."""
         word, after = self.next_word()
         return scale_word(word, n), after

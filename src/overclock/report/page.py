@@ -21,7 +21,8 @@ def write_report(folder: Path, verify: dict[str, Any] | None, bench: dict[str, A
     try:
         (unfinished / "report.html").write_text(html(verify, bench))
         (unfinished / "report.md").write_text(markdown(verify, bench))
-        (unfinished / "report.json").write_text(json.dumps({"schema": "overclock.report/1", "verify": verify, "bench": bench}))
+        numbers = {"schema": "overclock.report/1", "verify": verify, "bench": bench}
+        (unfinished / "report.json").write_text(json.dumps(numbers))
         unfinished.chmod(0o755)
         if folder.exists():
             shutil.rmtree(folder)
@@ -59,10 +60,8 @@ def markdown(verify: dict[str, Any] | None, bench: dict[str, Any] | None) -> str
         parts.append("| actions | precision | synchronised | episodes | steps | largest error | verdict |")
         parts.append("|---|---|---|---:|---:|---|---|")
         for c in comparisons(verify):
-            verdict, mode = "equal" if c["passed"] else "DIFFERENT", c["mode"].replace("_", " ")
-            parts.append(
-                f"| {c['actions']} | {c['precision']} | {mode} | {c['episodes']:,} | {c['steps']:,} | {c['worst']} | {verdict} |"
-            )
+            cells = [c["actions"], c["precision"], c["mode"].replace("_", " "), f"{c['episodes']:,}", f"{c['steps']:,}"]
+            parts.append("| " + " | ".join([*cells, c["worst"], "equal" if c["passed"] else "DIFFERENT"]) + " |")
         parts.append("")
     if bench:
         parts.append(tables.markdown(bench))
@@ -111,4 +110,6 @@ def _env(verify: dict[str, Any] | None, bench: dict[str, Any] | None) -> str:
 
 
 def _versions(verify: dict[str, Any] | None, bench: dict[str, Any] | None) -> dict[str, str]:
-    return verify["versions"] if verify else {name: (bench or {})["machine"][name] for name in ("python", "jax", "numpy")}
+    if verify:
+        return verify["versions"]
+    return {name: (bench or {})["machine"][name] for name in ("python", "jax", "numpy")}

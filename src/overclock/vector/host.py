@@ -73,15 +73,19 @@ class JaxHostVector:
     def __init__(self, venv: VectorEnv, params: Params | None = None, seed: int | None = None) -> None:
         self.venv = venv
         self.params = venv.default_params() if params is None else params
-        self.num_envs, self.num_players, self.autoreset = venv.num_envs, venv.env.num_players, venv.autoreset
+        self.num_envs, self.num_players = venv.num_envs, venv.env.num_players
+        self.autoreset: Autoreset = venv.autoreset
         self.observation_space = venv.env.observation_space(self.params)
         self.action_space = venv.env.action_space(self.params)
+        self._action_mask = jax.jit(venv.action_mask)
         entropy = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
         _, self.state = venv.reset(Rng.of(entropy), self.params)
 
     def reset(self, seeds: Sequence[int | None] | None = None, mask: np.ndarray | None = None) -> Any:
         """As `HostVector.reset`."""
         mask = np.ones(self.num_envs, np.bool_) if mask is None else np.asarray(mask, np.bool_)
+        if mask.shape != (self.num_envs,):
+            raise UsageError(f"The reset mask has shape {mask.shape}, expected ({self.num_envs},).")
         streams = None if seeds is None else self._seeded(seeds)
         obs, self.state = self.venv.reset_lanes(self.state, jnp.asarray(mask), streams, self.params)
         return jax.tree.map(np.asarray, obs)
@@ -96,7 +100,7 @@ class JaxHostVector:
 
     def action_mask(self) -> np.ndarray | None:
         """As `HostVector.action_mask`."""
-        mask = self.venv.action_mask(self.state, self.params)
+        mask = self._action_mask(self.state, self.params)
         return None if mask is None else np.asarray(mask)
 
     def get_state(self) -> dict[str, np.ndarray]:
@@ -112,7 +116,8 @@ class JaxHostVector:
         if len(seeds) != self.num_envs:
             raise UsageError(f"Got {len(seeds)} seeds for {self.num_envs} environments.")
         given = np.array([seed is not None for seed in seeds])
-        numbers = np.array([0 if seed is None else seed for seed in seeds], np.uint64)
+        # 64 bits with wrap-around, as `Rng.of` reads an integer.
+        numbers = np.array([0 if seed is None else int(seed) & 0xFFFFFFFFFFFFFFFF for seed in seeds], np.uint64)
         words = np.stack([numbers & np.uint64(0xFFFFFFFF), numbers >> np.uint64(32)], axis=-1).astype(np.uint32)
         fresh, own = Rng.of(jnp.asarray(words)), self.state.rng
         return jax.tree.map(lambda a, b: jnp.where(given, a, b), fresh, own)
@@ -132,6 +137,8 @@ def host_vector(
 
     `backend="native"` asks for the Rust implementation, where there is one and `overclock-native` is installed.
     """
+    if backend not in ("xla", "native"):
+        raise UsageError(f"backend must be 'xla' or 'native', got {backend!r}.")
     if backend == "native":
         if not isinstance(env, str) or registry.spec(env).native is None:
             raise UsageError(f"{env} has no Rust implementation; use backend='xla'.")
@@ -140,6 +147,8 @@ def host_vector(
         return registry.load(registry.spec(env).native or "")(num_envs, autoreset=autoreset, seed=seed, **static)
     if isinstance(env, str):
         env, _ = registry.make(env, **static)
+    elif static:
+        raise UsageError(f"Options ({', '.join(static)}) go with an environment's id, not with an object.")
     return JaxHostVector(vectorize(env, num_envs, autoreset, resets), params, seed)
 
 

@@ -54,7 +54,7 @@ class Optimistic:
     """Few lanes end at one step: compute n / ratio resets, for the lanes that ended, each from its lane's own stream.
 
     Equal to `Fresh`, bit for bit, while at most n / ratio lanes end in one step; beyond that the surplus lanes
-    share those episodes, and the store's `shared` counts them.
+    share those episodes (and the parameters they began under), and the store's `shared` counts them.
     """
 
     ratio: int
@@ -79,9 +79,9 @@ class Optimistic:
             lambda leaf, axis: leaf if axis is None else leaf[lanes], params, axes, is_leaf=lambda leaf: leaf is None
         )
         episodes = jax.vmap(env.reset_state, in_axes=(0, axes))(jax.tree.map(lambda k: k[lanes], rng), lane_params)
-        rank = jnp.cumsum(ended.astype(jnp.int32)) - 1
+        rank = jnp.cumsum(ended, dtype=jnp.int32) - 1
         spread = jax.tree.map(lambda leaf: leaf[jnp.maximum(rank, 0) % budget], episodes)
-        surplus = jnp.maximum(jnp.sum(ended.astype(jnp.int32)) - budget, 0)
+        surplus = jnp.maximum(jnp.sum(ended, dtype=jnp.int32) - budget, 0)
         return spread, store.replace(shared=store.shared + surplus)
 
 

@@ -43,6 +43,8 @@ def rollout(
     """Step the batch `num_steps` times; returns the final state and `keep(transition)` of every step, stacked in time.
 
     What `keep` leaves out is never stored. `obs` of a transition is what the policy saw, before the step.
+    Every call outside `jit` compiles anew, so call it from a jitted function, or as
+    `jax.jit(rollout, static_argnames=("venv", "num_steps", "policy", "keep", "unroll"))`.
     """
     params = venv.default_params() if params is None else params
 

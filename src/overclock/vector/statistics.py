@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from overclock.env.kernel import Key, Obs
+from overclock.env.rng import Rng
 from overclock.env.struct import Struct
 from overclock.vector.vectorize import VectorEnv, VectorState, _expand
 
@@ -31,12 +32,16 @@ class StatisticsState(Struct):
 class EpisodeStatistics:
     """Wraps a `VectorEnv`; steps add `info["episode"]` = `return`, `length` (of the episode so far) and `ended`.
 
-    Where `ended` is True the two numbers are those of the finished episode.
+    Where `ended` is True the two numbers are those of the finished episode. A step of a lane whose episode is over
+    and not restarted (`next_step`'s restarting step, `off` until `reset_lanes`) belongs to no episode: all zero.
     """
 
     venv: VectorEnv
 
     def __getattr__(self, name: str) -> Any:
+        # Copying and unpickling ask a blank object for special names, before there is a `venv` to ask.
+        if name.startswith("__") or name == "venv":
+            raise AttributeError(name)
         return getattr(self.venv, name)
 
     @functools.partial(jax.jit, static_argnames="self", inline=True)
@@ -56,11 +61,11 @@ class EpisodeStatistics:
         self, state: StatisticsState, actions: Any, params: Any = None
     ) -> tuple[Obs, StatisticsState, Float[Array, "n *players"], Bool[Array, " n"], Bool[Array, " n"], dict[str, Any]]:
         """As `VectorEnv.step`, with `info["episode"]`."""
-        restarting = state.inner.ended if self.venv.autoreset == "next_step" else jnp.zeros_like(state.inner.ended)
+        idle = state.inner.ended
         obs, inner, reward, terminated, truncated, info = self.venv.step(state.inner, actions, params)
-        returns = state.returns + reward
-        lengths = jnp.where(restarting, 0, state.lengths + 1)
-        ended = terminated | truncated
+        returns = (state.returns + jnp.where(_expand(idle, reward), 0, reward)).astype(state.returns.dtype)
+        lengths = state.lengths + ~idle
+        ended = (terminated | truncated) & ~idle
         state = StatisticsState(
             inner=inner,
             returns=jnp.where(_expand(ended, returns), jnp.zeros_like(returns), returns),
@@ -69,6 +74,15 @@ class EpisodeStatistics:
         )
         episode = {"return": returns, "length": lengths, "ended": ended}
         return obs, state, reward, terminated, truncated, {**info, "episode": episode}
+
+    @functools.partial(jax.jit, static_argnames="self", inline=True)
+    def reset_lanes(
+        self, state: StatisticsState, mask: Bool[Array, " n"], rng: Rng | None = None, params: Any = None
+    ) -> tuple[Obs, StatisticsState]:
+        """As `VectorEnv.reset_lanes`; an unfinished episode of a restarted lane is forgotten."""
+        obs, inner = self.venv.reset_lanes(state.inner, mask, rng, params)
+        returns = jnp.where(_expand(mask, state.returns), 0, state.returns)
+        return obs, state.replace(inner=inner, returns=returns, lengths=jnp.where(mask, 0, state.lengths))
 
     def observe(self, state: StatisticsState, params: Any = None) -> Obs:
         """As `VectorEnv.observe`."""

@@ -50,6 +50,8 @@ class VectorEnv:
         params = self.default_params() if params is None else params
         rng = Rng.of(key)
         rng = rng.lanes(self.num_envs) if rng.k0.ndim == 0 else rng
+        if rng.k0.shape != (self.num_envs,):
+            raise UsageError(f"Got streams of shape {rng.k0.shape} for {self.num_envs} lanes.")
         axes = self.params_axes(params)
         lanes = jax.vmap(self.env.reset_state, in_axes=(0, axes))(rng, params)
         state = VectorState(
@@ -72,7 +74,11 @@ class VectorEnv:
         - `off`: nothing restarts; call `reset_lanes`. Lanes that ended keep running under the rules.
 
         `info["final_observation"]` is dense and present in every mode: it is what the rules produced at this step.
+        The environment's own `info` belongs to the same state, so an episode's last facts are never lost.
         """
+        if any(np.shape(leaf)[:1] != (self.num_envs,) for leaf in jax.tree.leaves(actions)):
+            got = [np.shape(leaf) for leaf in jax.tree.leaves(actions)]
+            raise UsageError(f"Actions need one entry for each of {self.num_envs} lanes, got shape {got}.")
         params = self.default_params() if params is None else params
         axes = self.params_axes(params)
         draws = jax.vmap(self.env.draw_step, in_axes=(0, 0, axes))(
@@ -87,8 +93,10 @@ class VectorEnv:
         ended, store = state.ended, state.store
         if self.autoreset == "off":
             ended = ended | terminated | truncated
+            info = self._info(lanes, params, axes)
             final_obs = obs = self._observe(lanes, params, axes)
         elif self.autoreset == "same_step":
+            info = self._info(lanes, params, axes)
             final_obs = self._observe(lanes, params, axes)
             fresh, store = self._supply(state, terminated | truncated, params, axes)
             lanes = select_lanes(terminated | truncated, fresh, lanes)
@@ -99,8 +107,8 @@ class VectorEnv:
             reward = jnp.where(_expand(state.ended, reward), jnp.zeros_like(reward), reward)
             terminated, truncated = terminated & ~state.ended, truncated & ~state.ended
             ended = terminated | truncated
+            info = self._info(lanes, params, axes)
             final_obs = obs = self._observe(lanes, params, axes)
-        info = jax.vmap(self.env.info, in_axes=(0, axes))(lanes.rules, params)
         state = VectorState(lanes=lanes, rng=state.rng.advance(), ended=ended, store=store)
         return obs, state, reward, terminated, truncated, {**info, "final_observation": final_obs}
 
@@ -112,8 +120,11 @@ class VectorEnv:
         params = self.default_params() if params is None else params
         streams = state.rng if rng is None else select_lanes(mask, rng, state.rng)
         fresh = jax.vmap(self.env.reset_state, in_axes=(0, self.params_axes(params)))(streams, params)
+        # Lanes outside the mask keep their place in their stream: restarting one lane must not change another's future.
         state = state.replace(
-            lanes=select_lanes(mask, fresh, state.lanes), rng=streams.advance(), ended=state.ended & ~mask
+            lanes=select_lanes(mask, fresh, state.lanes),
+            rng=select_lanes(mask, streams.advance(), state.rng),
+            ended=state.ended & ~mask,
         )
         return self.observe(state, params), state
 
@@ -148,6 +159,9 @@ class VectorEnv:
     def _observe(self, lanes: EnvState, params: Any, axes: Any) -> Obs:
         return jax.vmap(self.env.observe, in_axes=(0, axes))(lanes.rules, params)
 
+    def _info(self, lanes: EnvState, params: Any, axes: Any) -> dict[str, Any]:
+        return jax.vmap(self.env.info, in_axes=(0, axes))(lanes.rules, params)
+
     def _supply(
         self, state: VectorState, ended: Bool[Array, " n"], params: Any, axes: Any
     ) -> tuple[EnvState, ResetStore]:
@@ -162,6 +176,10 @@ def vectorize(
     backend: Backend = "auto",
 ) -> VectorEnv:
     """Run `num_envs` instances of `env` as one pure function."""
+    if not isinstance(env, Environment):
+        raise UsageError(f"vectorize needs an environment, the first value of overclock.make(id), got {env!r}.")
+    if resets is not None and not isinstance(resets, Resets):
+        raise UsageError(f"resets must be Fresh(), Pool(size) or Optimistic(ratio), got {resets!r}.")
     if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
         raise UsageError(f"num_envs must be a positive whole number, got {num_envs!r}.")
     if autoreset not in ("same_step", "next_step", "off"):

@@ -1,0 +1,126 @@
+"""What the adapters over `HostVector` share: building one, and checking seeds and actions where they enter."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import jax
+import numpy as np
+
+from overclock import compile_cache
+from overclock.env import registry
+from overclock.env.kernel import Environment
+from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space
+from overclock.errors import UsageError
+from overclock.vector.host import HostVector, JaxHostVector, host_vector
+from overclock.vector.vectorize import Autoreset
+
+Backend = Literal["xla", "native"]
+Renderer = Callable[..., np.ndarray]  # (env, state, params) -> RGB array
+Seeds = int | Sequence[int | None] | None
+SEED_LIMIT = 1 << 64
+
+
+def build_host(
+    env: str | Environment[Any, Any],
+    num_envs: int,
+    autoreset: Autoreset,
+    backend: Backend = "xla",
+    max_episode_steps: int | None = None,
+    **static: Any,
+) -> HostVector:
+    """A batch of an environment given by id (with its static fields) or as an object."""
+    if backend == "native":
+        if max_episode_steps is not None:
+            raise UsageError("Rust environments have a fixed time limit; use backend='xla' with max_episode_steps.")
+        return host_vector(env, num_envs, autoreset, backend=backend, **static)
+    params = None
+    if isinstance(env, str):
+        env, params = compile_cache.make(env, **static)
+        static = {}
+    if max_episode_steps is not None:
+        params = (params or env.default_params()).replace(max_steps=int(max_episode_steps))
+    return host_vector(env, num_envs, autoreset, params=params, backend=backend, **static)
+
+
+def require_one_player(host: HostVector) -> None:
+    """Refuse games: these adapters have one observation and one reward per member."""
+    if host.num_players > 1:
+        raise UsageError(
+            f"This environment has {host.num_players} players; use overclock.adapters.pettingzoo, "
+            "or overclock.adapters.against for a single-agent view."
+        )
+
+
+def lane_seeds(seed: Seeds, num_envs: int) -> list[int | None] | None:
+    """One seed per lane: `s` means s, s + 1, ...; a list is taken as it is; None lets every stream go on."""
+    if seed is None:
+        return None
+    if isinstance(seed, int | np.integer):
+        seeds: list[int | None] = [int(seed) + lane for lane in range(num_envs)]
+    else:
+        seeds = [None if one is None else int(one) for one in seed]
+    if len(seeds) != num_envs:
+        raise UsageError(f"Got {len(seeds)} seeds for {num_envs} environments.")
+    for one in seeds:
+        if one is not None and not 0 <= one < SEED_LIMIT:
+            raise UsageError(f"A seed must be between 0 and 2**64 - 1, got {one}.")
+    return seeds
+
+
+def batch_actions(space: Space, actions: Any, num_envs: int) -> Any:
+    """Actions of a whole batch in the space's own dtype: one dtype, one compilation."""
+    if isinstance(space, Dict):
+        names = [name for name, _ in space.spaces]
+        if not isinstance(actions, Mapping) or sorted(actions) != names:
+            raise UsageError(f"Expected a dict of actions with the keys {', '.join(names)}.")
+        return {name: batch_actions(inner, actions[name], num_envs) for name, inner in space.spaces}
+    assert isinstance(space, Discrete | MultiDiscrete | Box)
+    array = np.asarray(actions)
+    if array.shape != (num_envs, *space.shape):
+        raise UsageError(f"Expected actions of shape {(num_envs, *space.shape)}, got {array.shape}.")
+    if isinstance(space, Box):
+        return array.astype(space.dtype, copy=False)
+    if not np.issubdtype(array.dtype, np.integer):
+        raise UsageError(f"Expected whole numbers as actions, got {array.dtype}.")
+    sizes = space.n if isinstance(space, Discrete) else np.array(space.nvec)
+    outside = (array < 0) | (array >= sizes)
+    if np.any(outside):
+        raise UsageError(f"Actions must be at least 0 and below {sizes}, got {array[outside][0]}.")
+    return array.astype(space.dtype, copy=False)
+
+
+def copied(tree: Any) -> Any:
+    """Writable arrays of one's own: what a `HostVector` returns is valid only until its next call."""
+    if isinstance(tree, dict):
+        return {name: copied(value) for name, value in tree.items()}
+    return np.array(tree)
+
+
+def rows(tree: Any, index: Any) -> Any:
+    """The same rows of every array in a tree of dicts."""
+    if isinstance(tree, dict):
+        return {name: rows(value, index) for name, value in tree.items()}
+    return tree[index].copy()
+
+
+def renderer_of(env: Any, host: HostVector) -> Renderer | None:
+    """The registered renderer of an id; it draws JAX states, so objects and Rust batches have none."""
+    if not isinstance(env, str) or not isinstance(host, JaxHostVector):
+        return None
+    entry_point = registry.spec(env).renderer
+    return None if entry_point is None else registry.load(entry_point)
+
+
+def render_lanes(host: HostVector, renderer: Renderer) -> Iterator[np.ndarray]:
+    """A picture of each lane, in order; the states cross to the host once."""
+    assert isinstance(host, JaxHostVector)
+    lanes, axes = jax.device_get(host.state.lanes), host.venv.params_axes(host.params)
+    for lane in range(host.num_envs):
+        state = jax.tree.map(lambda leaf, i=lane: leaf[i], lanes)
+        params = jax.tree.map(
+            lambda axis, leaf, i=lane: leaf if axis is None else leaf[i],
+            axes,
+            host.params,
+            is_leaf=lambda axis: axis is None,
+        )
+        yield renderer(host.venv.env, state, params)

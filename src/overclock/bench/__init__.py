@@ -1,0 +1,25 @@
+"""Throughput, measured honestly: what ran, how often, on what, beside whom. docs/benchmarks.md has the method."""
+
+from typing import TYPE_CHECKING
+
+from overclock._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from overclock.bench.config import BenchConfig
+    from overclock.bench.plots import plot
+    from overclock.bench.report import measure
+    from overclock.bench.resets import measure_resets
+    from overclock.bench.tables import markdown, table
+
+__all__ = ["BenchConfig", "markdown", "measure", "measure_resets", "plot", "table"]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "BenchConfig": "overclock.bench.config",
+        "measure": "overclock.bench.report",
+        "measure_resets": "overclock.bench.resets",
+        "plot": "overclock.bench.plots",
+        **dict.fromkeys(["markdown", "table"], "overclock.bench.tables"),
+    },
+)

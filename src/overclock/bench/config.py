@@ -1,0 +1,124 @@
+"""What a benchmark is asked to do. Free of JAX, so that `overclock bench --help` is quick and errors come early."""
+
+import dataclasses
+import difflib
+import importlib.util
+import os
+import shlex
+from pathlib import Path
+from typing import Literal
+
+from overclock.env import registry
+from overclock.errors import MissingError, UsageError
+
+LEAST_REPEATS = 5  # fewer show no spread
+PEERS = {"gymnasium": "gymnasium", "gymnax": "peers", "envpool": "envpool"}  # package -> the extra that installs it
+XLA, NATIVE = "overclock", "overclock-native"  # the names of our own rows
+PLOT_FORMATS = (".png", ".svg", ".pdf")
+
+
+@dataclasses.dataclass
+class BenchConfig:
+    """One benchmark: which environment, at which batches, how it is timed, beside which peers."""
+
+    env: str = "cartpole"
+    """Id of the environment, for example cartpole."""
+    batch: tuple[int, ...] = (1, 64, 1024, 16384, 65536)
+    """Numbers of environments that step together; each is measured."""
+    peers: str = ""
+    """Other implementations to measure in the same run, separated by commas: gymnasium, gymnax, envpool."""
+    device: Literal["auto", "cpu", "gpu"] = "auto"
+    """Where JAX runs; auto takes the GPU if there is one."""
+    steps: int | None = None
+    """Steps per timed call; unset: as many as make a call last --min-seconds."""
+    min_seconds: float = 0.2
+    """About how long a timed call lasts when --steps is unset."""
+    unroll: int | None = None
+    """Steps per iteration of the compiled loop, for us and for JAX peers; unset: 1 on a CPU, 8 on a GPU."""
+    repeats: int = 7
+    """Timed calls per implementation, at least 5; they are interleaved, so that drift hits everybody."""
+    warmup: int = 2
+    """Untimed calls before them."""
+    store: bool = False
+    """Write every step's observations, actions, rewards and flags to memory, as a learner needs them."""
+    resets: str = "fresh"
+    """Where our fresh episodes come from: fresh, optimistic:RATIO or pool:SIZE."""
+    seed: int = 0
+    """Seed of the first states and of the random actions."""
+    plot: Path | None = None
+    """Draw steps per second against batch into this .png, .svg or .pdf file."""
+    output: Path | None = None
+    """Write the JSON report into this file."""
+
+    def peer_names(self) -> list[str]:
+        """The peers, without spaces, repetitions and empty entries."""
+        return list(dict.fromkeys(name for name in (part.strip() for part in self.peers.split(",")) if name))
+
+    def validate(self) -> None:
+        """Refuse, in one sentence, what cannot be measured, before any time is spent."""
+        registry.spec(self.env)
+        if not self.batch:
+            raise UsageError("Name at least one batch size, for example --batch 1024.")
+        for name in ("batch", "steps", "unroll", "warmup"):
+            given = getattr(self, name)
+            for number in given if isinstance(given, tuple) else (given,):
+                if number is not None and number < 1:
+                    raise UsageError(f"--{name} takes positive whole numbers, got {number}.")
+        if self.repeats < LEAST_REPEATS:
+            raise UsageError(f"A spread needs at least {LEAST_REPEATS} repeats, got {self.repeats}; raise --repeats.")
+        if not self.min_seconds > 0:
+            raise UsageError(f"--min-seconds must be positive, got {self.min_seconds}.")
+        split_resets(self.resets)
+        self._validate_peers()
+        self._validate_files()
+
+    def _validate_peers(self) -> None:
+        for name in self.peer_names():
+            if name not in PEERS:
+                close = difflib.get_close_matches(name, PEERS, n=1)
+                hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(PEERS)}."
+                raise UsageError(f"No peer is called '{name}'; {hint}")
+            require(name, PEERS[name], f"The peer {name}")
+
+    def _validate_files(self) -> None:
+        if self.plot is not None:
+            if self.plot.suffix.lower() not in PLOT_FORMATS:
+                raise UsageError(f"A plot is one of {', '.join(PLOT_FORMATS)}, got '{self.plot}'.")
+            require("matplotlib", "report", "Plotting with matplotlib")
+        for path in (self.plot, self.output):
+            if path is None:
+                continue
+            if path.is_dir():
+                raise UsageError(f"'{path}' is a folder; name a file in it.")
+            # Asked now, since a measurement that cannot be written in the end is lost.
+            nearest = next(folder for folder in path.absolute().parents if folder.exists())
+            if not (nearest.is_dir() and os.access(nearest, os.W_OK)):
+                raise UsageError(f"'{path}' cannot be written, because '{nearest}' does not allow it.")
+
+    def command(self) -> str:
+        """The command line that repeats this benchmark; where its results were written is left out."""
+        words = ["overclock", "bench", self.env]
+        for field in dataclasses.fields(BenchConfig):
+            given = getattr(self, field.name)
+            if field.name in ("env", "plot", "output") or given == field.default:
+                continue
+            words.append(f"--{field.name.replace('_', '-')}")
+            if given is not True:
+                words += [str(entry) for entry in given] if isinstance(given, tuple) else [str(given)]
+        return shlex.join(words)
+
+
+def split_resets(text: str) -> tuple[str, int]:
+    """'fresh', 'optimistic:16' or 'pool:1024' as a name and a number (0 where there is none)."""
+    name, _, number = text.partition(":")
+    if (name, number) == ("fresh", ""):
+        return name, 0
+    if name in ("optimistic", "pool") and number.isascii() and number.isdigit() and int(number) > 0:
+        return name, int(number)
+    raise UsageError(f"--resets takes fresh, optimistic:RATIO or pool:SIZE (pool:1024, say), got '{text}'.")
+
+
+def require(package: str, extra: str, what: str) -> None:
+    """Refuse when a package is not there, without importing it."""
+    if importlib.util.find_spec(package) is None:
+        raise MissingError(f"{what} is not installed; install it with `pip install 'overclock[{extra}]'`.")

@@ -1,0 +1,85 @@
+"""Facts about where a benchmark ran: device, processor, versions, memory, and a cold compiler."""
+
+import contextlib
+import importlib.metadata
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+from jax.experimental.compilation_cache import compilation_cache
+
+import overclock
+from overclock.errors import MissingError
+
+Device = Any  # jax.Device, which type checkers take for a variable
+
+
+def find_device(wish: str) -> Device:
+    """The device behind auto, cpu or gpu."""
+    if wish == "auto":
+        return jax.devices()[0]
+    try:
+        return jax.devices(wish)[0]
+    except RuntimeError as error:
+        raise MissingError(
+            f"JAX finds no {wish} here; use --device cpu or, beside an NVIDIA GPU, `pip install 'overclock[cuda]'`."
+        ) from error
+
+
+def describe(device: Device) -> dict[str, Any]:
+    """The machine's part of a report."""
+    return {
+        "device": device.device_kind,
+        "platform": device.platform,
+        "cpu": cpu_model(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "os": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "overclock": overclock.__version__,
+        **{name: importlib.metadata.version(name) for name in ("jax", "jaxlib", "numpy")},
+        "x64": bool(jax.config.jax_enable_x64),  # pyright: ignore[reportAttributeAccessIssue]
+    }
+
+
+def cpu_model() -> str:
+    """The processor's name, as far as the system tells it."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def peak_memory(device: Device) -> dict[str, int | None]:
+    """High-water marks of this process so far; None where the platform does not tell."""
+    statistics = device.memory_stats() or {}
+    return {"host_peak_bytes": _host_peak(), "device_peak_bytes": statistics.get("peak_bytes_in_use")}
+
+
+def _host_peak() -> int | None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024  # macOS counts bytes, others KiB
+
+
+@contextlib.contextmanager
+def cold_compiler() -> Iterator[None]:
+    """Switch the persistent compile cache off, so that compile seconds mean the same at the first and any later run."""
+    before = jax.config.jax_enable_compilation_cache  # pyright: ignore[reportAttributeAccessIssue]
+    _switch_cache(False)
+    try:
+        yield
+    finally:
+        _switch_cache(before)
+
+
+def _switch_cache(on: bool) -> None:
+    jax.config.update("jax_enable_compilation_cache", on)
+    compilation_cache.reset_cache()  # JAX reads the setting once per process unless it is reset

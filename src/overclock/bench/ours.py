@@ -1,0 +1,74 @@
+"""Overclock's own rows of a benchmark: the JAX environment under XLA, and its Rust twin where there is one."""
+
+import importlib.metadata
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import overclock
+from overclock.bench.config import NATIVE, XLA, split_resets
+from overclock.bench.program import Outputs
+from overclock.bench.runners import MOST_ACTIONS, ROWS_OF_ACTIONS, HostRunner, Identity, JaxRunner
+from overclock.env.kernel import Environment
+from overclock.env.rng import Rng, Section
+from overclock.vector import Fresh, HostVector, Optimistic, Pool, VectorEnv, host_vector, random_policy, vectorize
+from overclock.vector.resets import Resets
+
+
+def strategy(text: str) -> Resets:
+    """The reset strategy behind 'fresh', 'optimistic:RATIO' or 'pool:SIZE'."""
+    name, number = split_resets(text)
+    return {"fresh": Fresh, "optimistic": lambda: Optimistic(number), "pool": lambda: Pool(number)}[name]()
+
+
+def xla_runner(
+    venv: VectorEnv, params: Any, platform: str, seed: int = 0, unroll: int = 1, store: bool = False, name: str = XLA
+) -> JaxRunner:
+    """A vector environment under uniformly random play, with actions from the lanes' own streams."""
+
+    def start() -> Any:
+        return venv.reset(Rng.of(seed), params)[1]
+
+    def step(state: Any) -> tuple[Any, Outputs]:
+        action = venv.sample_actions(state, params)
+        obs, state, reward, terminated, truncated, _ = venv.step(state, action, params)
+        return state, Outputs(obs, action, reward, terminated, truncated)
+
+    identity = Identity(name, overclock.__version__, venv.num_envs, platform, venv.autoreset)
+    return JaxRunner(identity, start, step, unroll, store)
+
+
+def native_runner(env_id: str, table: np.ndarray, seed: int, store: bool) -> HostRunner:
+    """The Rust implementation; raises MissingError or ImportError where it is not installed."""
+    batch = table.shape[1]
+    vector = host_vector(env_id, batch, seed=seed, backend="native")
+    identity = Identity(NATIVE, importlib.metadata.version(NATIVE), batch, "cpu", vector.autoreset)
+    return HostRunner(identity, _NativeBatch(vector, seed), table, store)
+
+
+class _NativeBatch:
+    """A `HostVector` as a host runner drives it."""
+
+    def __init__(self, vector: HostVector, seed: int) -> None:
+        self._vector, self._seed = vector, seed
+
+    def reset(self) -> None:
+        self._vector.reset([self._seed + lane for lane in range(self._vector.num_envs)])
+
+    def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+        result = self._vector.step(actions)
+        return result.obs, result.reward, result.terminated, result.truncated
+
+
+def action_table(env: Environment[Any, Any], params: Any, batch: int, seed: int) -> np.ndarray:
+    """Uniformly random actions, [rows, batch, ...], for implementations that are stepped from Python."""
+    venv, rng = vectorize(env, batch), Rng.of(seed).lanes(batch).of_section(Section.ACTION)
+
+    def row(counter: Any) -> Any:
+        event = rng.replace(counter=jnp.full(batch, counter, jnp.uint32))
+        return random_policy(venv, event, None, None, params)
+
+    rows = max(1, min(ROWS_OF_ACTIONS, MOST_ACTIONS // batch))
+    return np.asarray(jax.jit(jax.vmap(row))(jnp.arange(rows, dtype=jnp.uint32)))

@@ -1,0 +1,133 @@
+"""The same environments in other libraries, measured in the same run; a library is imported only when asked for.
+
+Where a choice had to be made, it favours the peer: see each class.
+"""
+
+import importlib.metadata
+import importlib.util
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from overclock.bench.config import PEERS
+from overclock.bench.program import Outputs
+from overclock.bench.runners import HostRunner, Identity, JaxRunner, Runner
+from overclock.errors import UsageError
+
+# our id -> each peer's id of the same environment
+COUNTERPARTS = {"cartpole-v1": {"gymnasium": "CartPole-v1", "gymnax": "CartPole-v1", "envpool": "CartPole-v1"}}
+WITH_VECTOR_ENTRY_POINT = ("CartPole-v1",)  # where Gymnasium has its own NumPy vectorisation
+MOST_SYNC_ENVS = 64  # a SyncVectorEnv steps one environment after the other: more of them change nothing per step
+
+
+def installed() -> list[str]:
+    """The peers that can be measured here."""
+    return [name for name in PEERS if importlib.util.find_spec(name) is not None]
+
+
+def counterpart(env_id: str, peer: str) -> str:
+    """The peer's id of our environment."""
+    theirs = COUNTERPARTS.get(env_id, {}).get(peer)
+    if theirs is None:
+        raise UsageError(f"{peer} has no counterpart of '{env_id}'; leave it out of --peers.")
+    return theirs
+
+
+def gymnax_runner(env_id: str, batch: int, platform: str, seed: int, unroll: int, store: bool) -> JaxRunner:
+    """gymnax as its documentation runs it: vmapped `step` in a scan, keys split per step.
+
+    It gets our loop, unroll and checksum. Actions come from one `randint` for the whole batch, which is cheaper
+    than a vmapped `action_space.sample`.
+    """
+    import gymnax
+    import jax
+
+    env, params = gymnax.make(counterpart(env_id, "gymnax"))
+    num_actions = env.action_space(params).n
+
+    def start() -> Any:
+        key, first = jax.random.split(jax.random.key(seed))
+        _, state = jax.vmap(env.reset, in_axes=(0, None))(jax.random.split(first, batch), params)
+        return key, state
+
+    def step(carry: Any) -> tuple[Any, Outputs]:
+        key, state = carry
+        key, for_action, for_step = jax.random.split(key, 3)
+        action = jax.random.randint(for_action, (batch,), 0, num_actions)
+        obs, state, reward, terminated, truncated, _ = jax.vmap(env.step, in_axes=(0, 0, 0, None))(
+            jax.random.split(for_step, batch), state, action, params
+        )
+        return (key, state), Outputs(obs, action, reward, terminated, truncated)
+
+    identity = Identity("gymnax", importlib.metadata.version("gymnax"), batch, platform, "same_step")
+    return JaxRunner(identity, start, step, unroll, store)
+
+
+class GymnasiumBatch:
+    """A Gymnasium vector environment, in its default auto-reset mode, in which a restart counts as a step."""
+
+    def __init__(self, env_id: str, batch: int, mode: str, seed: int) -> None:
+        import gymnasium
+
+        self._env = gymnasium.make_vec(env_id, num_envs=batch, vectorization_mode=mode)
+        self._seed = seed
+
+    def reset(self) -> None:
+        """As `HostBatch.reset`."""
+        self._env.reset(seed=self._seed)
+
+    def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+        """As `HostBatch.step`."""
+        return self._env.step(actions)[:4]
+
+
+def gymnasium_runners(env_id: str, table: np.ndarray, seed: int, store: bool) -> list[Runner]:
+    """Gymnasium's SyncVectorEnv and, where it has one, its own NumPy vectorisation."""
+    theirs, version, batch = counterpart(env_id, "gymnasium"), importlib.metadata.version("gymnasium"), table.shape[1]
+    table = table.astype(np.int64)  # the dtype of Gymnasium's discrete actions
+    small = min(batch, MOST_SYNC_ENVS)
+    note = f"SyncVectorEnv measured at {small} environments, which it steps one by one" if small < batch else ""
+    sync = Identity("gymnasium-sync", version, small, "cpu", "next_step", note)
+    runners: list[Runner] = [
+        HostRunner(sync, GymnasiumBatch(theirs, small, "sync", seed), np.ascontiguousarray(table[:, :small]), store)
+    ]
+    if theirs in WITH_VECTOR_ENTRY_POINT:
+        numpy = Identity("gymnasium-vector", version, batch, "cpu", "next_step")
+        runners.append(HostRunner(numpy, GymnasiumBatch(theirs, batch, "vector_entry_point", seed), table, store))
+    return runners
+
+
+class EnvPoolBatch:
+    """EnvPool's synchronous mode with its default number of threads; a restart counts as a step."""
+
+    def __init__(self, env_id: str, batch: int, seed: int) -> None:
+        self._make: Callable[[], Any] = lambda: _envpool(env_id, batch, seed)
+        self._env = self._make()
+
+    def reset(self) -> None:
+        """As `HostBatch.reset`: only a new pool starts from its seed again."""
+        self._env.close()
+        self._env = self._make()
+
+    def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+        """As `HostBatch.step`."""
+        return self._env.step(actions)[:4]
+
+
+def _envpool(env_id: str, batch: int, seed: int) -> Any:
+    import envpool
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its spaces warn about float32 bounds every time one is built
+        env = envpool.make(env_id, env_type="gymnasium", num_envs=batch, seed=seed)
+        env.reset()
+        return env
+
+
+def envpool_runner(env_id: str, table: np.ndarray, seed: int, store: bool) -> HostRunner:
+    """EnvPool."""
+    theirs, batch = counterpart(env_id, "envpool"), table.shape[1]
+    identity = Identity("envpool", importlib.metadata.version("envpool"), batch, "cpu", "next_step")
+    return HostRunner(identity, EnvPoolBatch(theirs, batch, seed), table, store)

@@ -1,0 +1,199 @@
+"""`measure`: run the implementations side by side and report what happened. The method is in docs/benchmarks.md."""
+
+import datetime
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+
+from overclock.bench import machine
+from overclock.bench.config import NATIVE, XLA, BenchConfig
+from overclock.bench.machine import Device
+from overclock.bench.ours import action_table, native_runner, strategy, xla_runner
+from overclock.bench.peers import counterpart, envpool_runner, gymnasium_runners, gymnax_runner
+from overclock.bench.runners import Runner
+from overclock.env import registry
+from overclock.errors import MissingError
+from overclock.vector import vectorize
+
+SCHEMA = "overclock.bench/1"
+STEP = (
+    "One step is one action applied to one member of the batch (one transition of the rules), with the restart of "
+    "its episode when it ended; steps per second (sps) are summed over the batch."
+)
+UNROLL_ON_GPU = 16  # hides the loop's launches; on an H200 8 gave half as much, 32 less and 26 s of compiling
+LARGE_BATCH = 1 << 19  # from here on one step fills a GPU, and unrolling (measured there) only costs
+STORED_SHARE = 8  # stored steps take at most this part of the device's memory
+STORED_BYTES = 512 << 20  # or this much, where the device does not tell its memory
+
+Progress = Callable[[str], None]
+Skip = dict[str, str]
+
+
+def measure(config: BenchConfig, progress: Progress | None = None) -> dict[str, Any]:
+    """Measure one environment at every batch, beside its peers; returns the JSON-able report."""
+    config.validate()
+    device = machine.find_device(config.device)
+    entry = registry.spec(config.env)
+    for peer in config.peer_names():
+        counterpart(entry.id, peer)
+    results: list[dict[str, Any]] = []
+    skipped: list[Skip] = []
+    with machine.cold_compiler(), jax.default_device(device):
+        for batch in config.batch:
+            runners, skipped = build_runners(config, entry.id, batch, device)
+            results += time_runners(runners, config, batch, device, progress or silent)
+    return {
+        **header(SCHEMA, config, device),
+        "environment": entry.id,
+        "step": STEP,
+        "results": results,
+        "ratios": ratios(results),
+        "skipped": skipped,
+    }
+
+
+def header(schema: str, config: BenchConfig, device: Device) -> dict[str, Any]:
+    """What every report starts with: when, where, and how to repeat it."""
+    return {
+        "schema": schema,
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "command": config.command(),
+        "seed": config.seed,
+        "machine": machine.describe(device),
+    }
+
+
+def unroll_on(config: BenchConfig, device: Device, batch: int) -> int:
+    """The configured unroll, or the one that is good on the device: XLA's CPU fusions recompute unrolled work."""
+    return config.unroll or (1 if device.platform == "cpu" or batch >= LARGE_BATCH else UNROLL_ON_GPU)
+
+
+def build_runners(config: BenchConfig, env_id: str, batch: int, device: Device) -> tuple[list[Runner], list[Skip]]:
+    """Everything that is measured at one batch, and what cannot be measured here, with the reason."""
+    env, params = registry.make(env_id)
+    unroll, seed, store, peers = unroll_on(config, device, batch), config.seed, config.store, config.peer_names()
+    venv = vectorize(env, batch, resets=strategy(config.resets))
+    table = action_table(env, params, batch, seed)
+    runners: list[Runner] = [xla_runner(venv, params, device.platform, seed, unroll, store)]
+    skipped: list[Skip] = []
+    if registry.spec(env_id).native is not None:
+        try:
+            runners.append(native_runner(env_id, table, seed, store))
+        except (MissingError, ImportError) as error:
+            skipped.append({"implementation": NATIVE, "reason": str(error)})
+    if "gymnax" in peers:
+        runners.append(gymnax_runner(env_id, batch, device.platform, seed, unroll, store))
+    if "gymnasium" in peers:
+        runners += gymnasium_runners(env_id, table, seed, store)
+    if "envpool" in peers:
+        runners.append(envpool_runner(env_id, table, seed, store))
+    return runners, skipped
+
+
+def time_runners(
+    runners: Iterable[Runner], config: BenchConfig, batch: int, device: Device, progress: Progress
+) -> list[dict[str, Any]]:
+    """Compile and warm up every implementation, then time them in turn; one row of results each."""
+    prepared = []
+    for runner in runners:
+        progress(f"{runner.identity.name} at batch {batch:,}: compiling and warming up")
+        steps = choose_steps(runner, config, device)
+        compile_seconds = runner.prepare(steps)
+        for _ in range(config.warmup):
+            runner.call()
+        prepared.append((runner, steps, compile_seconds, []))
+    for repeat in range(config.repeats):
+        progress(f"batch {batch:,}: timed call {repeat + 1} of {config.repeats}")
+        for runner, _, _, seconds in prepared:
+            began = time.perf_counter()
+            runner.call()
+            seconds.append(time.perf_counter() - began)
+    return [
+        row(runner, batch, steps, compile_seconds, seconds, config, device)
+        for runner, steps, compile_seconds, seconds in prepared
+    ]
+
+
+def choose_steps(runner: Runner, config: BenchConfig, device: Device) -> int:
+    """The configured steps per call, or as many as last long enough and, when stored, fit into memory."""
+    if config.steps is not None:
+        return config.steps
+    steps = runner.plan(config.min_seconds)
+    per_step = runner.stored_bytes()
+    if per_step == 0:
+        return steps
+    limit = (device.memory_stats() or {}).get("bytes_limit", STORED_BYTES * STORED_SHARE) // STORED_SHARE
+    fitting = max(1, (limit if runner.identity.platform == device.platform else STORED_BYTES) // per_step)
+    return min(steps, max(runner.unroll or 1, 1 << (fitting.bit_length() - 1)))
+
+
+def row(
+    runner: Runner,
+    batch: int,
+    steps: int,
+    compile_seconds: float | None,
+    seconds: list[float],
+    config: BenchConfig,
+    device: Device,
+) -> dict[str, Any]:
+    """One implementation at one batch, as the report shows it."""
+    identity = runner.identity
+    return {
+        "implementation": identity.name,
+        "version": identity.version,
+        "platform": identity.platform,
+        "batch": batch,
+        "run_batch": identity.batch,
+        "sps": summary([steps * identity.batch / s for s in seconds]),
+        "steps_per_call": steps,
+        "unroll": runner.unroll,
+        "warmup_calls": config.warmup,
+        "compile_seconds": compile_seconds,
+        "stored": config.store,
+        "random_actions": runner.actions,
+        "autoreset": identity.autoreset,
+        "note": identity.note,
+        **runner.facts(),
+        **machine.peak_memory(device),
+    }
+
+
+def summary(samples: list[float]) -> dict[str, Any]:
+    """Median, extremes and spread (their distance over the median) of the repeats, in the order they were taken."""
+    median, lowest, highest = statistics.median(samples), min(samples), max(samples)
+    return {
+        "median": median,
+        "lowest": lowest,
+        "highest": highest,
+        "spread": (highest - lowest) / median,
+        "repeats": len(samples),
+        "samples": samples,
+    }
+
+
+def ratios(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Ours over each peer at the same batch: of the medians, and the extremes of the interleaved pairs of calls."""
+    found = []
+    for ours in (r for r in results if r["implementation"] in (XLA, NATIVE)):
+        for peer in results:
+            if peer["batch"] != ours["batch"] or peer["implementation"] in (XLA, NATIVE):
+                continue
+            pairs = [a / b for a, b in zip(ours["sps"]["samples"], peer["sps"]["samples"], strict=True)]
+            found.append(
+                {
+                    "implementation": ours["implementation"],
+                    "peer": peer["implementation"],
+                    "batch": ours["batch"],
+                    "ratio": ours["sps"]["median"] / peer["sps"]["median"],
+                    "lowest": min(pairs),
+                    "highest": max(pairs),
+                }
+            )
+    return found
+
+
+def silent(_: str) -> None:
+    """The progress of a caller who wants none."""

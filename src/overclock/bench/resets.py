@@ -1,0 +1,62 @@
+"""What each reset strategy costs where resets are expensive, relative to the same steps without any reset."""
+
+from typing import Any
+
+import jax
+
+from overclock.bench import machine
+from overclock.bench.config import BenchConfig
+from overclock.bench.expensive import ExpensiveReset
+from overclock.bench.ours import strategy, xla_runner
+from overclock.bench.report import Progress, header, silent, time_runners, unroll_on
+from overclock.bench.runners import JaxRunner
+from overclock.vector import vectorize
+
+SCHEMA = "overclock.bench.resets/1"
+NONE = "none"  # auto-reset off: lanes run on past their end
+RATIO = 16  # of Optimistic: room for eight times the ends of an average step of ExpensiveReset (1 lane in 128)
+POOL = 1024
+ROW = (
+    "sps", "steps_per_call", "unroll", "warmup_calls", "compile_seconds", "stored", "random_actions", "checksum",
+    "program_bytes", "host_peak_bytes", "device_peak_bytes",
+)  # fmt: skip
+STEP = "One step is one action applied to one member of the batch, with the restart of its episode where one ended."
+
+
+def measure_resets(config: BenchConfig, progress: Progress | None = None) -> dict[str, Any]:
+    """Time every strategy at the largest batch of the configuration; returns the JSON-able report."""
+    config.validate()
+    device, batch = machine.find_device(config.device), max(config.batch)
+    env, strategies = ExpensiveReset(), (NONE, "fresh", f"optimistic:{min(RATIO, batch)}", f"pool:{POOL}")
+    params, unroll = env.default_params(), unroll_on(config, device, batch)
+    with machine.cold_compiler(), jax.default_device(device):
+        runners = [
+            xla_runner(
+                vectorize(env, batch, "off") if name == NONE else vectorize(env, batch, resets=strategy(name)),
+                params, device.platform, config.seed, unroll, config.store, name,
+            )
+            for name in strategies
+        ]  # fmt: skip
+        timed = time_runners(runners, config, batch, device, progress or silent)
+    without = timed[0]["sps"]["median"]
+    return {
+        **header(SCHEMA, config, device),
+        "command": f"{config.command()} --compare-resets",
+        "environment": f"ExpensiveReset(work={env.work})",
+        "batch": batch,
+        "step": STEP,
+        "results": [
+            {
+                "strategy": name,
+                **{key: value for key, value in row.items() if key in ROW},
+                "cost": without / row["sps"]["median"],
+                "shared_share": shared_share(runner),
+            }
+            for name, runner, row in zip(strategies, runners, timed, strict=True)
+        ],
+    }
+
+
+def shared_share(runner: JaxRunner) -> float:
+    """The part of all finished episodes whose lane had to take another lane's new episode (Optimistic only)."""
+    return int(runner.state.store.shared) / runner.episodes if runner.episodes else 0.0

@@ -1,0 +1,127 @@
+"""A report as a table: for the terminal (rich) and for documents (Markdown). Both show the same cells."""
+
+from typing import TYPE_CHECKING, Any
+
+from overclock.bench.config import XLA
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+COLUMNS = [
+    "batch",
+    "implementation",
+    "steps/s",
+    "lowest .. highest",
+    "steps/call",
+    "episode",
+    "compile",
+    "overclock is",
+]
+RESET_COLUMNS = ["strategy", "steps/s", "lowest .. highest", "time per step", "resets shared", "compile"]
+UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "K"))
+
+
+def rate(sps: float) -> str:
+    """Steps per second with three digits: 34.1 G, 780 K."""
+    for unit, letter in UNITS:
+        if sps >= unit * 0.9995:
+            return f"{sps / unit:.3g} {letter}" if sps < unit * 999.5 else f"{sps / unit:,.0f} {letter}"
+    return f"{sps:.3g}"
+
+
+def compared(ratio: float) -> str:
+    """A ratio of speeds in words: 12.5x faster, 1,950x faster, 1.2x slower."""
+    larger = max(ratio, 1 / ratio)
+    return f"{larger:{',.0f' if larger >= 100 else '.3g'}}x {'faster' if ratio >= 1 else 'slower'}"
+
+
+def rows(report: dict[str, Any]) -> list[list[str]]:
+    """The cells of a throughput report, in the order of `COLUMNS`."""
+    against = {(r["batch"], r["peer"]): r["ratio"] for r in report["ratios"] if r["implementation"] == XLA}
+    cells = []
+    for row in report["results"]:
+        ratio = against.get((row["batch"], row["implementation"]))
+        name = row["implementation"] if row["implementation"].startswith(XLA) else _with_version(row)
+        ran = "" if row["run_batch"] == row["batch"] else f" (at {row['run_batch']:,})"
+        cells.append(
+            [
+                f"{row['batch']:,}",
+                name + ran,
+                *_rates(row),
+                f"{row['steps_per_call']:,}",
+                _or_dash(row["mean_episode_length"], "{:.1f}"),
+                _or_dash(row["compile_seconds"], "{:.1f} s"),
+                "-" if ratio is None else compared(ratio),
+            ]
+        )
+    return cells
+
+
+def reset_rows(report: dict[str, Any]) -> list[list[str]]:
+    """The cells of a report on reset strategies, in the order of `RESET_COLUMNS`."""
+    return [
+        [
+            row["strategy"],
+            *_rates(row),
+            f"{row['cost']:.2f}x",
+            f"{row['shared_share']:.1%}",
+            _or_dash(row["compile_seconds"], "{:.1f} s"),
+        ]
+        for row in report["results"]
+    ]
+
+
+def columns_and_rows(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """The table of either kind of report."""
+    if report["schema"].startswith("overclock.bench.resets/"):
+        return RESET_COLUMNS, reset_rows(report)
+    return COLUMNS, rows(report)
+
+
+def title(report: dict[str, Any]) -> str:
+    """What was measured, where and when, in one line."""
+    at = f", batch {report['batch']:,}" if "batch" in report else ""
+    stored = ", outputs stored" if any(row["stored"] for row in report["results"]) else ""
+    where = f"{device_name(report)}, jax {report['machine']['jax']}"
+    return f"{report['environment']}{at}{stored} on {where}, {report['date'][:10]}"
+
+
+def device_name(report: dict[str, Any]) -> str:
+    """The device by its own name, or the processor and its cores where JAX only says 'cpu'."""
+    machine = report["machine"]
+    return f"{machine['cpu']} ({machine['cores']} cores)" if machine["platform"] == "cpu" else machine["device"]
+
+
+def table(report: dict[str, Any]) -> "Table":
+    """For the terminal."""
+    from rich.table import Table
+    from rich.text import Text
+
+    columns, cells = columns_and_rows(report)
+    shown = Table(box=None, pad_edge=False, header_style="bold")
+    for name in columns:
+        shown.add_column(name, justify="left" if name in ("implementation", "strategy") else "right")
+    for row in cells:
+        shown.add_row(*(Text(cell) for cell in row))
+    return shown
+
+
+def markdown(report: dict[str, Any]) -> str:
+    """For documents: the table, the machine and the command that repeats it."""
+    columns, cells = columns_and_rows(report)
+    rule = ["---" if name in ("implementation", "strategy") else "---:" for name in columns]
+    lines = ["| " + " | ".join(line) + " |" for line in (columns, rule, *cells)]
+    return "\n".join([f"{title(report)}; `{report['command']}`:", "", *lines, ""])
+
+
+def _rates(row: dict[str, Any]) -> list[str]:
+    sps = row["sps"]
+    return [rate(sps["median"]), f"{rate(sps['lowest'])} .. {rate(sps['highest'])}"]
+
+
+def _with_version(row: dict[str, Any]) -> str:
+    return f"{row['implementation']} {row['version']}"
+
+
+def _or_dash(value: float | None, form: str) -> str:
+    return "-" if value is None else form.format(value)

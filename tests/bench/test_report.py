@@ -1,0 +1,165 @@
+"""The report: every promised fact is there, ratios come from medians, and peers really run beside us."""
+
+import json
+
+import jax
+import pytest
+
+from overclock.bench import BenchConfig, measure
+from overclock.bench.report import ratios, summary, time_runners
+from overclock.bench.runners import Identity
+
+TINY = {"batch": (4,), "steps": 48, "warmup": 1, "repeats": 5}
+REPORT = ["schema", "date", "command", "seed", "machine", "environment", "step", "results", "ratios", "skipped"]
+MACHINE = [
+    "device", "platform", "cpu", "cores", "os", "python", "overclock", "jax", "jaxlib", "numpy", "x64",
+]  # fmt: skip
+ROW = [
+    "implementation", "version", "platform", "batch", "run_batch", "sps", "steps_per_call", "unroll", "warmup_calls",
+    "compile_seconds", "stored", "random_actions", "autoreset", "note", "checksum", "mean_episode_length",
+    "program_bytes", "host_peak_bytes", "device_peak_bytes",
+]  # fmt: skip
+SPS = ["median", "lowest", "highest", "spread", "repeats", "samples"]
+RATIO = ["implementation", "peer", "batch", "ratio", "lowest", "highest"]
+
+
+@pytest.fixture(scope="module")
+def report():
+    for peer in ("gymnasium", "gymnax", "envpool"):
+        pytest.importorskip(peer, reason=f"{peer} is not installed")
+    heard = []
+    found = measure(BenchConfig(**TINY, peers="gymnasium,gymnax,envpool", seed=3), heard.append)
+    assert heard  # progress was told
+    return found
+
+
+def rows(report):
+    return {row["implementation"]: row for row in report["results"]}
+
+
+def test_the_schema_is_stable(report):
+    assert report["schema"] == "overclock.bench/1"
+    assert list(report) == REPORT
+    assert list(report["machine"]) == MACHINE
+    for row in report["results"]:
+        assert list(row) == ROW
+        assert list(row["sps"]) == SPS
+    assert all(list(ratio) == RATIO for ratio in report["ratios"])
+
+
+def test_the_report_is_json_without_loss(report):
+    assert json.loads(json.dumps(report, allow_nan=False)) == report
+
+
+def test_every_peer_ran_beside_us(report):
+    peers = {"gymnax", "gymnasium-sync", "gymnasium-vector", "envpool"}
+    assert {"overclock", *peers} <= set(rows(report))
+    assert {ratio["peer"] for ratio in report["ratios"] if ratio["implementation"] == "overclock"} == peers
+    for row in report["results"]:
+        assert row["sps"]["repeats"] == len(row["sps"]["samples"]) == 5
+        assert row["sps"]["lowest"] <= row["sps"]["median"] <= row["sps"]["highest"]
+        assert row["steps_per_call"] == 48
+        assert int(row["checksum"], 16) >= 0
+
+
+def test_everybody_plays_the_same_game(report):
+    # Random CartPole lasts 22.2 steps on average. The compiled rows saw about 50 episodes of it here (standard
+    # error 1.7), the others about 370; 7 steps are four standard errors of the smallest sample.
+    for row in report["results"]:
+        assert row["mean_episode_length"] == pytest.approx(22.2, abs=7), row["implementation"]
+
+
+def test_the_rust_environment_is_measured_or_its_absence_explained(report):
+    measured = "overclock-native" in rows(report)
+    assert measured or [entry["implementation"] for entry in report["skipped"]] == ["overclock-native"]
+
+
+def test_compiling_is_reported_apart_and_only_where_something_compiles(report):
+    for name, row in rows(report).items():
+        assert (row["compile_seconds"] is not None) == (name in ("overclock", "gymnax"))
+        assert row["unroll"] == (1 if name in ("overclock", "gymnax") else None)
+        assert (row["program_bytes"] is not None) == (name in ("overclock", "gymnax"))
+
+
+def test_the_same_request_gives_the_same_checksums(report):
+    again = measure(BenchConfig(**TINY, peers="envpool", seed=3))
+    for name in ("overclock", "envpool"):
+        assert rows(again)[name]["checksum"] == rows(report)[name]["checksum"]
+
+
+def test_ratios_come_from_medians_at_the_same_batch():
+    def row(name, batch, samples):
+        return {"implementation": name, "batch": batch, "sps": summary(samples)}
+
+    results = [
+        row("overclock", 1, [10.0, 30.0, 20.0]),
+        row("gymnax", 1, [5.0, 10.0, 1.0]),
+        row("overclock", 2, [8.0, 8.0, 8.0]),
+        row("gymnax", 2, [2.0, 2.0, 2.0]),
+    ]
+    assert [(r["batch"], r["ratio"], r["lowest"], r["highest"]) for r in ratios(results)] == [
+        (1, 20.0 / 5.0, 2.0, 20.0),
+        (2, 4.0, 4.0, 4.0),
+    ]
+
+
+class Recorded:
+    """A runner that writes down when it is called."""
+
+    unroll, actions = None, "none"
+
+    def __init__(self, name, order):
+        self.identity = Identity(name, "1", 2, "cpu", "same_step")
+        self._name, self._order = name, order
+
+    def prepare(self, steps):
+        self._order.append(f"prepare {self._name}")
+
+    def call(self):
+        self._order.append(self._name)
+
+    def facts(self):
+        return {}
+
+
+def test_timed_calls_of_all_implementations_are_interleaved_after_every_warm_up():
+    order = []
+    config = BenchConfig(steps=3, warmup=1, repeats=5)
+    runners = [Recorded("a", order), Recorded("b", order)]
+    found = time_runners(runners, config, 2, jax.devices()[0], lambda _: None)
+    assert order == ["prepare a", "a", "prepare b", "b", *(["a", "b"] * 5)]
+    assert [row["implementation"] for row in found] == ["a", "b"]
+
+
+def test_the_spread_is_the_range_over_the_median():
+    assert summary([4.0, 2.0, 3.0])["spread"] == pytest.approx(2.0 / 3.0)
+
+
+def test_large_batches_of_a_serial_peer_are_capped_and_said_so():
+    pytest.importorskip("gymnasium", reason="gymnasium is not installed")
+    report = measure(BenchConfig(batch=(66,), steps=2, warmup=1, peers="gymnasium"))
+    sync = rows(report)["gymnasium-sync"]
+    assert (sync["batch"], sync["run_batch"]) == (66, 64)
+    assert "64 environments" in sync["note"]
+    assert rows(report)["gymnasium-vector"]["run_batch"] == 66
+
+
+def test_stored_steps_are_said_and_take_memory(report):
+    pytest.importorskip("gymnasium", reason="gymnasium is not installed")
+    stored = rows(measure(BenchConfig(**TINY, peers="gymnasium", store=True, seed=3)))
+    plain = rows(report)
+    assert not any(row["stored"] for row in plain.values())
+    assert all(row["stored"] for row in stored.values())
+    # 48 steps of 4 lanes of 26 bytes: obs, action, reward and two flags
+    assert stored["overclock"]["program_bytes"] - plain["overclock"]["program_bytes"] >= 48 * 4 * 26
+
+
+def test_the_persistent_cache_is_restored_after_a_cold_measurement(tmp_path):
+    import jax
+
+    from overclock.bench.machine import cold_compiler
+
+    before = jax.config.values["jax_enable_compilation_cache"]
+    with cold_compiler():
+        assert jax.config.values["jax_enable_compilation_cache"] is False
+    assert jax.config.values["jax_enable_compilation_cache"] is before
