@@ -17,7 +17,7 @@ demo: setup ## Verify and benchmark CartPole, write a page
 	@$(BIN)/overclock demo
 
 test: $(VENV)/.test native ## Run all tests (under 15 minutes on 2 cores)
-	@if command -v cargo >/dev/null && [ -f $(VENV)/.native ]; then cd native && cargo test --quiet --locked; fi
+	@if [ -f $(VENV)/.native ]; then cd native && cargo test --quiet --locked; fi
 	@$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 verify: setup ## The long comparison with the references
@@ -28,7 +28,7 @@ bench: setup ## Measure throughput beside the peers, write benchmarks/latest.jso
 
 lint: $(VENV)/.lint ## ruff and pyright (and clippy where Rust is installed)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/pyright
-	@if command -v cargo >/dev/null; then sh scripts/native.sh lint; else echo "lint: Rust code not checked: cargo not found (install Rust from rustup.rs)"; fi
+	@sh scripts/native.sh lint
 
 format: $(VENV)/.lint ## Rewrite the sources in the house style
 	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .

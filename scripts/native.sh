@@ -6,8 +6,8 @@ cd "$(dirname "$0")/.."
 stamp=.venv/.native
 log=native/target/build.log
 
-if ! command -v cargo >/dev/null; then
-    echo "native: skipped, no Rust toolchain (cargo not found); install it from rustup.rs to build overclock-native"
+if ! cargo --version >/dev/null 2>&1; then
+    echo "native: skipped, no working Rust toolchain (\`cargo --version\` fails); install it from rustup.rs to build overclock-native"
     exit 0
 fi
 mkdir -p native/target
@@ -22,7 +22,7 @@ build)
         touch "$stamp"
     else
         rm -f "$stamp"
-        echo "native: not built, $(grep -m 1 -iE '^ *error' "$log" | sed 's/^ *//' || echo 'the build failed') (whole log: $log)"
+        echo "native: not built, $(grep -E '^ *error' "$log" | grep -v subprocess-exited | head -n 1 | sed 's/^ *//;s/^$/the build failed/') (whole log: $log)"
     fi
     ;;
 lint)

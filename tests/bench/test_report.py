@@ -163,3 +163,15 @@ def test_the_persistent_cache_is_restored_after_a_cold_measurement(tmp_path):
     with cold_compiler():
         assert jax.config.values["jax_enable_compilation_cache"] is False
     assert jax.config.values["jax_enable_compilation_cache"] is before
+
+
+def test_a_peer_that_is_installed_but_broken_is_named_and_left_out(monkeypatch):
+    pytest.importorskip("gymnax", reason="gymnax is not installed")
+
+    def broken(*_):
+        raise ModuleNotFoundError("No module named 'six'")
+
+    monkeypatch.setattr("overclock.bench.report.gymnax_runner", broken)
+    report = measure(BenchConfig(**TINY, peers="gymnax"))
+    assert {"implementation": "gymnax", "reason": "No module named 'six'"} in report["skipped"]
+    assert report["ratios"] == []

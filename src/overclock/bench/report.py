@@ -78,18 +78,20 @@ def build_runners(config: BenchConfig, env_id: str, batch: int, device: Device) 
     venv = vectorize(env, batch, resets=strategy(config.resets))
     table = action_table(env, params, batch, seed)
     runners: list[Runner] = [xla_runner(venv, params, device.platform, seed, unroll, store)]
-    skipped: list[Skip] = []
+    others: dict[str, Callable[[], list[Runner]]] = {
+        "gymnax": lambda: [gymnax_runner(env_id, batch, device.platform, seed, unroll, store)],
+        "gymnasium": lambda: gymnasium_runners(env_id, table, seed, store),
+        "envpool": lambda: [envpool_runner(env_id, table, seed, store)],
+    }
+    wanted = {name: others[name] for name in peers}
     if registry.spec(env_id).native is not None:
+        wanted = {NATIVE: lambda: [native_runner(env_id, table, seed, store)], **wanted}
+    skipped: list[Skip] = []
+    for name, build in wanted.items():
         try:
-            runners.append(native_runner(env_id, table, seed, store))
-        except (MissingError, ImportError) as error:
-            skipped.append({"implementation": NATIVE, "reason": str(error)})
-    if "gymnax" in peers:
-        runners.append(gymnax_runner(env_id, batch, device.platform, seed, unroll, store))
-    if "gymnasium" in peers:
-        runners += gymnasium_runners(env_id, table, seed, store)
-    if "envpool" in peers:
-        runners.append(envpool_runner(env_id, table, seed, store))
+            runners += build()
+        except (MissingError, ImportError) as error:  # installed but broken: said in the report, not hidden
+            skipped.append({"implementation": name, "reason": str(error)})
     return runners, skipped
 
 
