@@ -22,15 +22,15 @@ U32 = 0xFFFFFFFF
 
 
 def word(k0: int, k1: int, counter: int, index: int) -> int:
-    x = (counter * 0x9E3779B9 + k0) & U32
+    event = (counter * 0x9E3779B9 + k0) & U32
+    x = event ^ (event >> 16)
+    x = (x * 0x21F0AAAD) & U32
+    x ^= x >> 15
+    x = (x + index * 0x85EBCA6B) & U32
     x ^= x >> 16
     x = (x * 0x21F0AAAD) & U32
     x ^= x >> 15
-    x = (x + k1 + index * 0x85EBCA6B) & U32
-    x ^= x >> 16
-    x = (x * 0x21F0AAAD) & U32
-    x ^= x >> 15
-    x = (x * 0xD35A2D97) & U32
+    x = ((x + event + k1) * 0xD35A2D97) & U32
     return x ^ (x >> 15)
 
 

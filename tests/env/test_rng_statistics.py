@@ -128,14 +128,12 @@ def key_of(rng: Rng) -> np.ndarray:
     return np.asarray(rng.k0).astype(np.uint64) << np.uint64(32) | np.asarray(rng.k1)
 
 
-@pytest.mark.xfail(strict=True, reason="the key schedule keeps only 32 of 64 bits (docs/rng.md, Limits)")
 def test_different_seeds_are_different_streams():
     # 2**20 keys of 64 bits: an equal pair happens to a perfect schedule once in 33 million.
     keys = key_of(streams_of_seeds(np.arange(1 << 20, dtype=np.uint64)))
     assert len(np.unique(keys)) == len(keys)
 
 
-@pytest.mark.xfail(strict=True, reason="an event's draws depend on 32 bits (docs/rng.md, Limits)")
 def test_no_two_events_of_a_batch_draw_the_same():
     lanes = jax.tree.map(np.asarray, Rng.of(3).lanes(4096))
     lane, counter = grid(4096, 256)

@@ -45,6 +45,8 @@ def test_overflow_is_sticky_and_position_stays():
     assert tape.overflow
     assert int(tape.position) == 4
     assert tape.position.dtype == np.int32
+    # A flag that came from elsewhere survives a good read, too.
+    assert read(Tape.recorded(WORDS, 4).replace(overflow=jnp.bool_(True)), 1)[1].overflow
 
 
 def test_an_empty_recording_overflows_on_the_first_read():

@@ -15,13 +15,13 @@ from overclock.vector import Fresh, Optimistic, vectorize
 MODES = ["same_step", "next_step", "off"]
 LANES, STEPS = 6, 25
 
-# What ends an episode, by probe and parameters.
+# What ends an episode, by probe and parameters; a pace of 0 never gets to the end.
 ENDINGS = {
-    "terminated only": (Countdown(), CountdownParams(max_steps=None)),
-    "truncated only": (Countdown(shortest=60), CountdownParams(max_steps=5)),
+    "terminated only": (Countdown(), CountdownParams(max_steps=1000)),
+    "truncated only": (Countdown(), CountdownParams(max_steps=5, pace=0)),
     "both at once": (Countdown(shortest=4, spread=1), CountdownParams(max_steps=4)),
     "either": (Countdown(), CountdownParams(max_steps=4)),
-    "never": (Countdown(shortest=60), CountdownParams(max_steps=None)),
+    "never": (Countdown(), CountdownParams(max_steps=1000, pace=0)),
     "dict observation": (Rooms(), Params(max_steps=7)),
     "tape": (Dealer(), Params(max_steps=9)),
     "two players": (Duel(), Params(max_steps=10)),

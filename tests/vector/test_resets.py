@@ -116,6 +116,21 @@ def test_off_never_restarts_and_reset_lanes_restarts_only_the_mask():
     assert after.ended.tolist() == (~mask).tolist()
 
 
+def test_off_remembers_an_end_that_later_flags_do_not_repeat():
+    # A closed door ends an episode of `Rooms`; the next door may be open again.
+    env = Rooms()
+    venv = vectorize(env, LANES, "off")
+    params = Params(max_steps=1000)
+    _, state = venv.reset(jax.random.key(0), params)
+    over, forgotten = np.zeros(LANES, bool), 0
+    for action in actions_for(env, 6):
+        _, state, _, terminated, _, _ = venv.step(state, action, params)
+        over |= np.asarray(terminated)
+        forgotten += int((over & ~np.asarray(terminated)).sum())
+        np.testing.assert_array_equal(state.ended, over)
+    assert forgotten > 0
+
+
 @pytest.mark.parametrize("autoreset", MODES)
 def test_restarting_one_lane_leaves_the_future_of_the_others_alone(autoreset):
     venv = vectorize(ENV, LANES, autoreset)

@@ -7,8 +7,8 @@ versions. An `Rng` is three 32-bit words; a draw is a keyed hash of (counter, se
 * nothing has to be threaded through the rules: one event (a reset or a step) has one counter value, and each
   scalar drawn in it has its own *site* number. Two draws of one event must not share a site.
 
-Words and unit uniforms are bit-equal on every backend, normals within a few ulp (docs/rng.md). The functions below use only
-operators, so they run on NumPy arrays (the host mirror used by verification) exactly as on JAX ones.
+Words and unit uniforms are bit-equal on every backend, normals within a few ulp (docs/rng.md). The functions below
+use only operators, so they run on NumPy arrays (the host mirror used by verification) exactly as on JAX ones.
 """
 
 import enum
@@ -45,15 +45,16 @@ class Section(enum.IntEnum):
 def mix(k0: Any, k1: Any, counter: Any, index: Any) -> Any:
     """The generator itself: one uint32 word from a 64-bit key, an event counter and a word index."""
     with np.errstate(over="ignore"):  # NumPy warns when a scalar wraps; wrapping is the point here
-        x = counter * WEYL + k0
+        event = counter * WEYL + k0
+        x = event ^ (event >> np.uint32(16))
+        x = x * MULTIPLIER_A
+        x = x ^ (x >> np.uint32(15))
+        x = x + index * SITE_WEYL
         x = x ^ (x >> np.uint32(16))
         x = x * MULTIPLIER_A
         x = x ^ (x >> np.uint32(15))
-        x = x + (k1 + index * SITE_WEYL)
-        x = x ^ (x >> np.uint32(16))
-        x = x * MULTIPLIER_A
-        x = x ^ (x >> np.uint32(15))
-        x = x * MULTIPLIER_B
+        # The event enters a second time, with the other half of the key: its words depend on all 64 bits, not on 32.
+        x = (x + (event + k1)) * MULTIPLIER_B
         return x ^ (x >> np.uint32(15))
 
 

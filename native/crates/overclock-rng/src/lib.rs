@@ -41,15 +41,16 @@ impl Section {
 /// The generator itself: one word from a 64-bit key, an event counter and a word index.
 #[inline]
 pub fn mix(k0: u32, k1: u32, counter: u32, index: u32) -> u32 {
-    let mut x = counter.wrapping_mul(WEYL).wrapping_add(k0);
+    let event = counter.wrapping_mul(WEYL).wrapping_add(k0);
+    let mut x = event ^ (event >> 16);
+    x = x.wrapping_mul(MULTIPLIER_A);
+    x ^= x >> 15;
+    x = x.wrapping_add(index.wrapping_mul(SITE_WEYL));
     x ^= x >> 16;
     x = x.wrapping_mul(MULTIPLIER_A);
     x ^= x >> 15;
-    x = x.wrapping_add(k1.wrapping_add(index.wrapping_mul(SITE_WEYL)));
-    x ^= x >> 16;
-    x = x.wrapping_mul(MULTIPLIER_A);
-    x ^= x >> 15;
-    x = x.wrapping_mul(MULTIPLIER_B);
+    // The event and the second key word come in again: without them a word would depend on 32 bits only.
+    x = x.wrapping_add(event.wrapping_add(k1)).wrapping_mul(MULTIPLIER_B);
     x ^ (x >> 15)
 }
 
