@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from overclock.bench import tables
+from overclock.bench.config import XLA
 from overclock.bench.plots import draw
 from overclock.errors import MissingError
 from overclock.verify.text import divergence_text, worst_text
@@ -77,12 +78,15 @@ def sentences(verify: dict[str, Any] | None, bench: dict[str, Any] | None) -> li
     elif verify:
         said.append(f"Different from {verify['reference']}.")
     if bench and bench["ratios"]:
-        best = max(bench["ratios"], key=lambda ratio: ratio["ratio"])
-        said.append(
-            f"{best['ratio']:,.3g} times as fast as {best['peer']} at batch {best['batch']:,} in the same run "
-            f"on {tables.device_name(bench)}."
-        )
+        largest = max(ratio["batch"] for ratio in bench["ratios"])
+        against = [r for r in bench["ratios"] if r["batch"] == largest and r["implementation"] == XLA]
+        factors = ", ".join(f"{_factor(r['ratio'])} {r['peer']}" for r in against)
+        said.append(f"At batch {largest:,} on {tables.device_name(bench)}, in the same run: {factors}.")
     return said
+
+
+def _factor(ratio: float) -> str:
+    return f"{ratio:,.0f}x" if ratio >= 10 else f"{ratio:.1f}x"
 
 
 def comparisons(verify: dict[str, Any] | None) -> list[dict[str, Any]]:
