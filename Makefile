@@ -17,7 +17,7 @@ demo: setup ## Verify and benchmark CartPole, write a page
 	@$(BIN)/overclock demo
 
 test: $(VENV)/.test native ## Run all tests (under 15 minutes on 2 cores)
-	@if [ -f $(VENV)/.native ]; then cd native && cargo test --quiet --locked; fi
+	@if [ -f $(VENV)/.native ] && cargo --version >/dev/null 2>&1; then cd native && cargo test --quiet --locked; fi
 	@$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 verify: setup ## The long comparison with the references
@@ -39,7 +39,7 @@ docs: $(VENV)/.docs ## Build the HTML documentation into docs/_build
 native: $(VENV)/.base ## Build the Rust extension; says in one line why not, where it cannot
 	@sh scripts/native.sh build
 
-lock: ## Write requirements.lock anew from pyproject.toml
+lock: $(VENV)/.base ## Write requirements.lock anew from pyproject.toml
 	@sh scripts/lock.sh
 
 clean: ## Remove everything that make built

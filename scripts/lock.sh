@@ -1,6 +1,7 @@
 #!/bin/sh
-# Resolve every extra for every supported Python and write the versions to requirements.lock.
+# Resolve every extra (except cuda, which follows the driver) for every supported Python and write the versions to requirements.lock.
 set -eu
+trap 'rm -f requirements.lock.new' EXIT
 cd "$(dirname "$0")/.."
 .venv/bin/python -m pip install --quiet uv
 {

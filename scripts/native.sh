@@ -22,10 +22,18 @@ build)
         touch "$stamp"
     else
         rm -f "$stamp"
-        echo "native: not built, $(grep -E '^ *error' "$log" | grep -v subprocess-exited | head -n 1 | sed 's/^ *//;s/^$/the build failed/') (whole log: $log)"
+        reason=$(grep -E '^ *error' "$log" | grep -v subprocess-exited | head -n 1 | sed 's/^ *//')
+        echo "native: not built, ${reason:-the build failed} (whole log: $log)"
     fi
     ;;
 lint)
-    cd native && cargo fmt --check && cargo clippy --quiet --all-targets --locked -- -D warnings
+    cd native || exit 1
+    if ! cargo fmt --version >/dev/null 2>&1 || ! cargo clippy --version >/dev/null 2>&1; then
+        echo "native: not linted, rustfmt or clippy is missing; run \`rustup component add rustfmt clippy\`"
+    elif ! cargo fetch --quiet --locked >/dev/null 2>&1; then
+        echo "native: not linted, the crates of Cargo.lock cannot be fetched"
+    else
+        cargo fmt --check && cargo clippy --quiet --all-targets --locked -- -D warnings
+    fi
     ;;
 esac

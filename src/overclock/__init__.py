@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import overclock.envs as _envs  # names the environments that come with the package
 from overclock._lazy import lazy_names
 from overclock.adapters.gymnasium_plugin import register_when_imported as _register_in_gymnasium
-from overclock.env.registry import Spec, list_envs, register, spec
+from overclock.env.registry import Spec, list_envs, make, register, spec
 
 if TYPE_CHECKING:
-    from overclock.compile_cache import make
     from overclock.env.rng import Rng
     from overclock.vector import Fresh, Optimistic, Pool, vectorize
 
@@ -27,7 +26,6 @@ del _envs, _register_in_gymnasium
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "make": "overclock.compile_cache",
         "Rng": "overclock.env.rng",
         **dict.fromkeys(["Fresh", "Optimistic", "Pool", "vectorize"], "overclock.vector"),
     },

@@ -1,6 +1,7 @@
 """Packages whose names load on first use, so that listing environments or registering plugins does not import JAX."""
 
 import importlib
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,4 +14,4 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], 
             return getattr(importlib.import_module(homes[name]), name)
         raise AttributeError(f"module '{package}' has no attribute '{name}'")
 
-    return get, lambda: sorted(homes)
+    return get, lambda: sorted({*homes, *vars(sys.modules[package])})

@@ -1,18 +1,12 @@
 """JAX's persistent compile cache, on by default, so that the second start of a program is fast.
 
-`overclock.make` and every command switch it on unless the program has set a cache folder itself or
+Making an environment by its id switches it on, unless the program has set a cache folder itself or
 `OVERCLOCK_COMPILE_CACHE=off`. `OVERCLOCK_COMPILE_CACHE=DIR` chooses the folder; otherwise it is
 `overclock/jax` under the user's cache folder.
 """
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from overclock.env import registry
-
-if TYPE_CHECKING:
-    from overclock.env.kernel import Environment, Params
 
 VARIABLE = "OVERCLOCK_COMPILE_CACHE"
 
@@ -45,9 +39,3 @@ def enable() -> Path | None:
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
     return folder
-
-
-def make(env_id: str, **static: Any) -> "tuple[Environment[Any, Any], Params]":
-    """An environment and its default parameters; keyword arguments are the environment's static fields."""
-    enable()
-    return registry.make(env_id, **static)

@@ -27,10 +27,10 @@ OLDEST_PYTHON = (3, 11)
 CORE_PACKAGES = ("jax", "jaxlib", "numpy", "jaxtyping", "tyro", "rich", "pillow", "safetensors")
 EXTRAS = {  # extra -> (what it is for, its packages)
     "gymnasium": ("the Gymnasium adapter and references", ("gymnasium",)),
-    "report": ("plots and report pages", ("matplotlib", "scipy", "jinja2")),
+    "report": ("plots, report pages and coverage", ("matplotlib", "scipy", "jinja2", "coverage")),
     "train": ("training", ("flax", "optax")),
     "pettingzoo": ("the PettingZoo adapter", ("pettingzoo",)),
-    "peers": ("`overclock bench --peers gymnax`", ("gymnax",)),
+    "peers": ("`overclock bench --peers gymnax`", ("gymnax", "six")),
     "envpool": ("`overclock bench --peers envpool`", ("envpool",)),
 }
 RUST, NODE = "install Rust from https://rustup.rs", "install Node 20 or newer from https://nodejs.org"
@@ -173,7 +173,7 @@ def _compile_cache(group: str, name: str) -> Check:
 
 
 def _native(group: str, name: str) -> Check:
-    purpose, remedy = "environments written in Rust", "pip install 'overclock[native]', or `make` in a clone with Rust"
+    purpose, remedy = "environments written in Rust", "`make native` in a clone, with a Rust toolchain"
     try:
         importlib.metadata.version("overclock-native")
     except importlib.metadata.PackageNotFoundError:

@@ -1,8 +1,10 @@
-"""Files that appear only when they are complete."""
+"""Files that appear only when they are complete, and numbers that JSON can hold."""
 
 import contextlib
+import math
 import os
 from pathlib import Path
+from typing import Any
 
 from overclock.errors import UsageError
 
@@ -25,3 +27,27 @@ def write_whole(path: Path, content: bytes) -> None:
 def _forget(unfinished: Path) -> None:
     with contextlib.suppress(OSError):
         unfinished.unlink()
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a place for results that cannot be a folder, before any work is done."""
+    for place in (path, *path.parents):
+        if place.exists():
+            if not place.is_dir():
+                raise UsageError(f"'{place}' is a file, not a folder; choose another place for the results.")
+            return
+
+
+def finite(value: Any) -> Any:
+    """The same value from JSON's own types: arrays by their numbers, paths by their names, NaN and infinity as null."""
+    if isinstance(value, dict):
+        return {str(key): finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(inner) for inner in value]
+    if isinstance(value, os.PathLike):
+        return str(value)
+    if hasattr(value, "tolist"):
+        return finite(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -55,7 +55,7 @@ class Game:
     @classmethod
     def of(cls, env_id: str, seed: int | None = None) -> "Game":
         """A session of a registered environment, compiled and ready."""
-        from overclock.compile_cache import make
+        from overclock.env.registry import make
 
         entry = check(env_id)
         assert entry.renderer is not None

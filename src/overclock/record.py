@@ -98,7 +98,7 @@ def _play(
     """Frames, and whether each begins another episode; both the last of one and the first of the next are shown."""
     import jax
 
-    from overclock.compile_cache import make
+    from overclock.env.registry import make
     from overclock.env.rng import Rng, Section
 
     env, params = make(entry.id)

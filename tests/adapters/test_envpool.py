@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from overclock.errors import UsageError
-from overclock.vector import host_vector
+from overclock.vector import Optimistic, Pool, host_vector
 
 pytest.importorskip("gymnasium", reason="Gymnasium is not installed")
 
@@ -69,7 +69,6 @@ def test_ended_lanes_restart_at_their_next_step(kind):
     assert ends >= 2 * LANES
 
 
-@pytest.mark.parametrize("kind", ["envpool", "xla"])
 def test_truncation_is_kept_apart(kind):
     pool = make_pool(kind, max_episode_steps=5)
     assert pool.config["max_episode_steps"] == pool.spec.config.max_episode_steps == 5
@@ -198,6 +197,24 @@ def test_seeds_are_those_of_the_gymnasium_adapter(backend):
     assert not np.array_equal(pool.reset()[0], make_pool(backend, seed=8).reset()[0])  # later resets go on
     listed = make_pool(backend, seed=[8, 9, 10, 11])
     np.testing.assert_array_equal(listed.reset()[0], make_pool(backend, seed=8).reset()[0])
+
+
+def test_the_config_shows_the_environments_own_limit(backend):
+    assert make_pool(backend).config["max_episode_steps"] == 500
+    assert make_pool(backend, max_episode_steps=-1).config["max_episode_steps"] is None
+
+
+@pytest.mark.parametrize("resets", [Pool(8), Optimistic(2)], ids=["pool", "optimistic"])
+def test_lanes_that_share_episodes_are_stepped_together(resets):
+    """Lanes left out are put back, and a shared store cannot be: it would get the same episode twice."""
+    pool = ours.EnvPool(host_vector("cartpole", LANES, "next_step", resets=resets))
+    pool.reset()
+    pool.step(RIGHT)
+    before = pool.host.get_state()
+    with pytest.raises(UsageError, match=r"needs resets=Fresh\(\)"):
+        pool.step(RIGHT[:2], np.array([1, 3]))
+    jax.tree.map(np.testing.assert_array_equal, pool.host.get_state(), before)
+    pool.step(RIGHT, np.array([2, 3, 0, 1]))
 
 
 def test_facts_and_masks_of_the_environment_are_in_info(stairs):

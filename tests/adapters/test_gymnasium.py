@@ -181,7 +181,7 @@ def test_seeds_repeat_lists_are_taken_as_they_are_and_none_goes_on(backend):
     assert not np.array_equal(envs.reset()[0], envs.reset()[0])
 
 
-@pytest.mark.parametrize("seed", [[1], [1, 2, 3], -1, [0, -5], [0, 2**64]])
+@pytest.mark.parametrize("seed", [[1], [1, 2, 3], -1, [0, -5], [0, 2**64], 1.5, [1.5, 2], ["1", 2]])
 def test_impossible_seeds_are_refused(seed):
     with pytest.raises(UsageError, match="seed"):
         make_vec("cartpole", 2).reset(seed=seed)
@@ -197,9 +197,13 @@ def test_np_random_follows_the_seed():
     assert envs.np_random.random() == first
 
 
-def test_unknown_reset_options_are_refused():
-    with pytest.raises(UsageError, match="'reset_mask', got low"):
-        make_vec("cartpole", 2).reset(options={"low": 0.0})
+def test_unknown_reset_options_are_refused(stairs):
+    with pytest.raises(UsageError, match="'reset_mask', 'low', 'high'; got lower"):
+        make_vec("cartpole", 2).reset(options={"lower": 0.0})
+    with pytest.raises(UsageError, match="'reset_mask'; got low"):
+        make_vec(stairs, 2).reset(options={"low": 0.0})
+    with pytest.raises(UsageError, match="none; got high"):
+        GymnasiumEnv(stairs).reset(options={"high": 0.0})
 
 
 # ---- what is returned, what is accepted ----

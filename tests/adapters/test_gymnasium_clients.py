@@ -217,7 +217,9 @@ def test_options_are_checked():
         ({"autoreset": "later"}, "autoreset must be"),
         ({"backend": "cuda"}, "backend must be"),
         ({"sutton_reward": True}, "did you mean 'sutton_barto_reward'"),
-        ({"backend": "native", "max_episode_steps": 3}, "use backend='xla'"),
+        ({"max_episode_steps": 0}, "whole number from 1"),
+        ({"max_episode_steps": 2.5}, "or -1 for no limit, got 2.5"),
+        ({"max_steps": 3}, "called max_episode_steps"),
     ]:
         with pytest.raises(UsageError, match=sentence):
             make_vec("cartpole", 2, **bad)

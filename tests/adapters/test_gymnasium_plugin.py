@@ -40,34 +40,89 @@ def test_gymnasium_is_not_imported_for_those_who_do_not_use_it():
     assert run("import overclock, sys; print('gymnasium' in sys.modules)") == "False"
 
 
-def test_make_gives_the_usual_wrappers_and_no_time_limit(backend):
+def test_make_gives_the_usual_wrappers(backend):
     env = gymnasium.make(ID, backend=backend)
     names = []
     while isinstance(env, gymnasium.Wrapper):
         names.append(type(env).__name__)
         env = env.env
-    assert names == ["OrderEnforcing", "PassiveEnvChecker"]
+    assert names == ["TimeLimit", "OrderEnforcing", "PassiveEnvChecker"]
     assert env.spec.id == ID
 
 
-def test_the_environments_own_limit_truncates_exactly_once(backend):
-    env = gymnasium.make(ID, backend=backend)
+def wound_forward(env, steps):
+    """An environment whose episode already had that many steps, wherever they are counted, with the pole upright."""
     env.reset(seed=0)
-    host = env.unwrapped.host
-    state = host.get_state()
-    (steps,) = (name for name in state if name.split(".")[-1] == "steps")
-    state[steps][:] = LIMIT - 3
-    host.set_state(state)
-    assert [env.step(action)[2:4] for action in (0, 1, 0)] == [(False, False), (False, False), (False, True)]
+    state = env.unwrapped.host.get_state()
+    for name in state:
+        if name.split(".")[-1] in ("x", "x_dot", "theta", "theta_dot"):
+            state[name][:] = 0
+        elif name.split(".")[-1] == "steps":
+            state[name][:] = steps
+    env.unwrapped.host.set_state(state)
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, gymnasium.wrappers.TimeLimit):
+            env._elapsed_steps = steps
+        env = env.env
 
 
-def test_a_shorter_limit_can_be_asked_for():
-    env = gymnasium.make(ID, max_episode_steps=3)
-    env.reset(seed=0)
-    assert [env.step(action)[3] for action in (0, 1, 0)] == [False, False, True]
-    envs = gymnasium.make_vec(ID, num_envs=2, max_episode_steps=3)
-    envs.reset(seed=0)
-    assert [envs.step(np.array([a, a]))[3].tolist() for a in (0, 1, 0)] == [[False] * 2, [False] * 2, [True] * 2]
+def flags(env, action):
+    """Of a step: (terminated, truncated) of one environment, or of the first lane."""
+    vector = isinstance(env, gymnasium.vector.VectorEnv)
+    _, _, terminated, truncated, _ = env.step(np.full(2, action) if vector else action)
+    return (bool(terminated[0]), bool(truncated[0])) if vector else (terminated, truncated)
+
+
+def one(**options):
+    return gymnasium.make(ID, **options)
+
+
+def many(**options):
+    return gymnasium.make_vec(ID, num_envs=2, **options)
+
+
+@pytest.mark.parametrize("made", [one, many])
+@pytest.mark.parametrize(("options", "limit"), [({}, LIMIT), ({"max_episode_steps": 40}, 40),
+                                                ({"max_episode_steps": 1000}, 1000)])  # fmt: skip
+def test_the_limit_asked_for_is_the_only_one(made, options, limit, backend):
+    """The environment's own, a shorter one, a longer one; the spec tells which, and makes it again."""
+    first = made(backend=backend, **options)
+    for env in (first, gymnasium.make(first.spec) if made is one else gymnasium.make_vec(first.spec)):
+        assert env.spec.max_episode_steps == limit
+        for steps in {LIMIT, limit}:
+            if steps <= limit:
+                wound_forward(env, steps - 2)
+                expected = [(False, False), (False, steps == limit)]
+                assert [flags(env, action) for action in (0, 1)] == expected, steps
+
+
+@pytest.mark.parametrize("made", [one, many])
+def test_minus_one_means_no_limit(made, backend):
+    first = made(backend=backend, max_episode_steps=-1)
+    for env in (first, gymnasium.make(first.spec) if made is one else gymnasium.make_vec(first.spec)):
+        assert env.spec.max_episode_steps is None
+        wound_forward(env, LIMIT - 2)
+        assert [flags(env, action) for action in (0, 1, 0, 1)] == [(False, False)] * 4
+
+
+def test_an_environment_made_directly_has_the_limit_itself(backend):
+    from overclock.adapters.gymnasium import GymnasiumEnv
+
+    for given, limit in ((None, LIMIT), (600, 600), (-1, None)):
+        direct = GymnasiumEnv("cartpole", backend=backend, max_episode_steps=given)
+        assert direct.spec.max_episode_steps == gymnasium.make(direct.spec).spec.max_episode_steps == limit
+        wound_forward(direct, (limit or LIMIT) - 1)
+        assert flags(direct, 0) == (False, limit is not None)
+
+
+def test_the_spec_survives_being_written_down():
+    import copy
+    import pickle
+
+    spec = gymnasium.spec(ID)
+    again = gymnasium.envs.registration.EnvSpec.from_json(spec.to_json())
+    for each in (again, copy.deepcopy(spec), pickle.loads(pickle.dumps(spec))):
+        assert (each.max_episode_steps, each.kwargs) == (LIMIT, spec.kwargs)
 
 
 def test_make_vec_uses_our_batch(backend):

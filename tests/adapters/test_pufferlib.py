@@ -71,6 +71,15 @@ def test_the_callers_slices_are_filled_and_nothing_else(backend):
         np.testing.assert_array_equal(untouched, before, err_msg=name)
 
 
+def test_discrete_actions_may_be_shared_in_the_spaces_own_integers():
+    """PufferLib's Multiprocessing allocates them so."""
+    buf = {**shared_buffers(1), "actions": np.zeros(LANES, np.int64)}
+    env = PufferVec("cartpole", LANES, buf=buf)
+    env.reset(seed=0)
+    env.step(RIGHT)
+    np.testing.assert_array_equal(buf["actions"], RIGHT)
+
+
 def test_episodes_are_those_of_the_gymnasium_adapter(backend):
     env, envs = PufferVec("cartpole", LANES, backend=backend), make_vec("cartpole", LANES, "same_step", backend)
     np.testing.assert_array_equal(env.reset(seed=2)[0], envs.reset(seed=2)[0])
@@ -188,6 +197,10 @@ def test_misuse_is_refused(stairs):
         PufferVec("cartpole", LANES, buf={k: v for k, v in shared_buffers(1).items() if k != "masks"})
     with pytest.raises(UsageError, match=r"buf\['observations'\] must have shape \(4, 4\)"):
         PufferVec("cartpole", LANES, buf=shared_buffers(2))
+    for name, dtype in [("observations", np.float64), ("rewards", np.float64), ("terminals", np.uint8),
+                        ("truncations", np.int8), ("masks", np.float32), ("actions", np.float32)]:  # fmt: skip
+        with pytest.raises(UsageError, match=rf"buf\['{name}'\] must be of .*, got {np.dtype(dtype)}"):
+            PufferVec("cartpole", LANES, buf={**shared_buffers(1), name: shared_buffers(1)[name].astype(dtype)})
     env = PufferVec("cartpole", LANES)
     for call in (lambda: env.step(RIGHT), env.recv):
         with pytest.raises(UsageError, match="Call"):

@@ -26,6 +26,7 @@ from overclock.errors import MissingError, OverclockError, UsageError
         ({"resets": "pool"}, "pool:SIZE"),
         ({"resets": "optimistic:0"}, "optimistic:RATIO"),
         ({"resets": "fresh:3"}, "--resets takes"),
+        ({"resets": "optimistic:64", "batch": (256, 16)}, "needs at least 64 lanes, but --batch has 16; use a smaller"),
         ({"plot": Path("speed.txt")}, "A plot is one of .png"),
         ({"output": Path("/")}, "is a folder"),
         ({"output": Path("/dev/null/report.json")}, "'/dev/null' does not allow it"),
@@ -64,6 +65,26 @@ def test_a_gpu_that_is_not_there_is_missing():
         pytest.skip("there is a GPU here")
     with pytest.raises(MissingError, match="no gpu here; use --device cpu"):
         measure(BenchConfig(batch=(2,), device="gpu"))
+
+
+def test_an_optimistic_ratio_may_be_as_large_as_the_smallest_batch():
+    BenchConfig(resets="optimistic:16", batch=(256, 16)).validate()
+
+
+def test_the_help_of_unroll_tells_the_defaults_that_are_used(capsys):
+    from overclock.bench.report import unroll_on
+    from overclock.cli import main
+
+    class Device:
+        def __init__(self, platform):
+            self.platform = platform
+
+    config = BenchConfig()
+    assert unroll_on(config, Device("cpu"), 1024) == unroll_on(config, Device("gpu"), 524_288) == 1
+    assert unroll_on(config, Device("gpu"), 524_287) == 16
+    assert main(["bench", "--help"]) == 0
+    shown = "".join(char for char in " ".join(capsys.readouterr().out.split()) if char.isascii() and char.isprintable())
+    assert "1 on a CPU; 16 on a GPU, 1 from 524,288 lanes" in " ".join(shown.split())
 
 
 def test_peers_are_separated_by_commas():

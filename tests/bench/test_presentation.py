@@ -9,6 +9,7 @@ from overclock.bench import markdown, plot, table
 from overclock.bench.plots import label_shift
 from overclock.bench.report import ratios, summary
 from overclock.bench.tables import compared, rate
+from overclock.cli.bench import show
 from overclock.errors import UsageError
 from overclock.files import write_whole
 
@@ -57,7 +58,8 @@ def test_the_markdown_shows_every_row_with_its_ratio_and_the_command(report):
     assert "NVIDIA H200, jax 0.11.2, 2026-11-15" in text
     assert "| 64 | overclock | 30 M | 27 M .. 33 M | 64 | 22.2 | 1.2 s | - |" in text
     assert "| 64 | gymnax 1.0.1 | 6 M | 5.4 M .. 6.6 M | 64 | 22.2 | - | 5x faster |" in text
-    assert "gymnasium-sync 1.0.1 (at 64)" in text
+    # A peer that ran at another batch than ours has no ratio.
+    assert "| 1,024 | gymnasium-sync 1.0.1 (at 64) | 100 K | 90 K .. 110 K | 64 | 22.2 | - | - |" in text
 
 
 def test_labels_of_lines_that_end_close_together_move_apart():
@@ -72,8 +74,17 @@ def test_the_terminal_table_has_the_same_cells(report):
 
     text = io.StringIO()
     Console(file=text, width=200).print(table(report))
-    for cell in ("overclock is", "5x faster", "34,000x faster", "3.4 G"):
+    for cell in ("overclock is", "5x faster", "300x faster", "3.4 G"):
         assert cell in text.getvalue()
+
+
+def test_a_note_is_shown_once_with_the_batches_it_is_about(report, capsys):
+    report["results"][1]["note"] = report["results"][2]["note"] = "threads: 2"
+    report["results"][4]["note"] = "threads: 2"
+    show(report)
+    shown = capsys.readouterr().out
+    assert "gymnax (batch 64): threads: 2." in shown
+    assert "gymnasium-sync (batch 64 and 1,024): threads: 2." in shown
 
 
 def test_the_plot_is_a_readable_picture(report, tmp_path):

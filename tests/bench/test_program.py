@@ -79,23 +79,32 @@ def test_64_bit_values_are_folded_into_one_word():
         assert int(words[0, 0]) != int(words[0, 1])
 
 
-def test_timed_calls_compile_nothing():
-    runner = cartpole_runner()
-    assert runner.prepare(20) > 0
-    compiled = []
+@pytest.fixture
+def compilations():
+    """Call it for the compilations since the last time."""
+    heard = []
 
     def listener(name, *_, **__):
-        compiled.append(name)
+        if "compile" in name:
+            heard.append(name)
+
+    def since():
+        found = list(heard)
+        heard.clear()
+        return found
 
     jax.monitoring.register_event_duration_secs_listener(listener)
-    try:
-        runner.call()
-        runner.call()
-        assert [name for name in compiled if "compile" in name] == []
-        jax.jit(lambda x: x + len(compiled))(1.0)  # the listener does hear compilations
-        assert any("compile" in name for name in compiled)
-    finally:
-        jax.monitoring.unregister_event_duration_listener(listener)
+    yield since
+    jax.monitoring.unregister_event_duration_listener(listener)
+
+
+def test_timed_calls_compile_nothing(compilations):
+    runner = cartpole_runner()
+    assert runner.prepare(20) > 0
+    assert compilations()
+    runner.call()
+    runner.call()
+    assert compilations() == []
 
 
 def test_unrolling_and_storing_change_no_result():
@@ -120,6 +129,29 @@ def test_episodes_are_counted_over_all_calls():
 
 def test_a_planned_call_has_whole_iterations():
     assert cartpole_runner(unroll=3).plan(1e-6) % 3 == 0
+
+
+def test_a_planned_program_is_compiled_once_for_planning_and_timing(compilations):
+    runner = cartpole_runner(unroll=2)
+    steps = runner.plan(1e-4)
+    assert compilations()
+    assert runner.prepare(steps) > 0  # the seconds of the one compilation
+    runner.call()
+    assert compilations() == []
+
+
+def test_a_call_of_several_programs_plays_all_its_steps():
+    runner = cartpole_runner(batch=2)
+    runner._compile(8, runner._start())
+    runner._planned = 24  # as planning leaves it, when a program of 8 steps must run three times to last long enough
+    runner.prepare(24)
+    runner.call()
+    whole = cartpole_runner(batch=2)
+    whole.prepare(24)
+    whole.call()
+    assert runner.state.lanes.steps.tolist() == whole.state.lanes.steps.tolist()
+    assert runner.state.rng.counter.tolist() == whole.state.rng.counter.tolist()
+    assert runner.episodes == whole.episodes
 
 
 def test_a_strategy_that_needs_more_lanes_says_so():

@@ -6,13 +6,14 @@ import jax
 import pytest
 
 from overclock.bench import BenchConfig, measure
-from overclock.bench.report import ratios, summary, time_runners
+from overclock.bench.report import ratios, seconds_on, summary, time_runners
 from overclock.bench.runners import Identity
 
 TINY = {"batch": (4,), "steps": 48, "warmup": 1, "repeats": 5}
 REPORT = ["schema", "date", "command", "seed", "machine", "environment", "step", "results", "ratios", "skipped"]
 MACHINE = [
     "device", "platform", "cpu", "cores", "os", "python", "overclock", "jax", "jaxlib", "numpy", "x64",
+    "commit", "dirty",
 ]  # fmt: skip
 ROW = [
     "implementation", "version", "platform", "batch", "run_batch", "sps", "steps_per_call", "unroll", "warmup_calls",
@@ -63,10 +64,10 @@ def test_every_peer_ran_beside_us(report):
 
 
 def test_everybody_plays_the_same_game(report):
-    # Random CartPole lasts 22.2 steps on average. The compiled rows saw about 50 episodes of it here (standard
-    # error 1.7), the others about 370; 7 steps are four standard errors of the smallest sample.
+    # Random CartPole lasts 22.2 steps on average (standard deviation 12). Every row counts 1,000 episodes or more, so
+    # the standard error is at most 0.38, and 1.5 is four of them.
     for row in report["results"]:
-        assert row["mean_episode_length"] == pytest.approx(22.2, abs=7), row["implementation"]
+        assert row["mean_episode_length"] == pytest.approx(22.2, abs=1.5), row["implementation"]
 
 
 def test_the_rust_environment_is_measured_or_its_absence_explained(report):
@@ -89,7 +90,7 @@ def test_the_same_request_gives_the_same_checksums(report):
 
 def test_ratios_come_from_medians_at_the_same_batch():
     def row(name, batch, samples):
-        return {"implementation": name, "batch": batch, "sps": summary(samples)}
+        return {"implementation": name, "batch": batch, "run_batch": batch, "sps": summary(samples)}
 
     results = [
         row("overclock", 1, [10.0, 30.0, 20.0]),
@@ -142,6 +143,7 @@ def test_large_batches_of_a_serial_peer_are_capped_and_said_so():
     assert (sync["batch"], sync["run_batch"]) == (66, 64)
     assert "64 environments" in sync["note"]
     assert rows(report)["gymnasium-vector"]["run_batch"] == 66
+    assert {ratio["peer"] for ratio in report["ratios"]} == {"gymnasium-vector"}  # 66 lanes against 64 is no ratio
 
 
 def test_stored_steps_are_said_and_take_memory(report):
@@ -175,3 +177,22 @@ def test_a_peer_that_is_installed_but_broken_is_named_and_left_out(monkeypatch):
     report = measure(BenchConfig(**TINY, peers="gymnax"))
     assert {"implementation": "gymnax", "reason": "No module named 'six'"} in report["skipped"]
     assert report["ratios"] == []
+
+
+def test_what_was_left_out_at_any_batch_is_named_once(monkeypatch):
+    one, two = ({"implementation": name, "reason": "broken"} for name in ("one", "two"))
+    missing = {4: [one], 2: [one, two], 1: []}
+    monkeypatch.setattr(
+        "overclock.bench.report.build_runners", lambda config, env_id, batch, device: ([], missing[batch])
+    )
+    assert measure(BenchConfig(batch=(4, 2, 1)))["skipped"] == [one, two]
+
+
+def test_timed_calls_last_longer_on_a_gpu_unless_told_otherwise():
+    class Device:
+        def __init__(self, platform):
+            self.platform = platform
+
+    config = BenchConfig()
+    assert seconds_on(config, Device("gpu")) > seconds_on(config, Device("cpu")) > 0
+    assert seconds_on(BenchConfig(min_seconds=0.1), Device("gpu")) == 0.1

@@ -74,7 +74,11 @@ def test_an_interrupt_is_quiet(failing, capsys):
 
 @pytest.mark.parametrize(
     ("words", "hint"),
-    [(["lst"], "Did you mean 'list'?"), (["xyzzy"], "The commands are list,"), (["--json", "list"], "after a command")],
+    [
+        (["lst"], "Did you mean 'list'?"),
+        (["xyzzy"], "The commands are demo, list,"),
+        (["--json", "list"], "after a command"),
+    ],
 )
 def test_a_wrong_command_is_one_sentence(words, hint, capsys):
     assert cli.main(words) == 2

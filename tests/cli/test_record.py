@@ -43,7 +43,7 @@ def test_other_formats_are_animations_too(tmp_path, suffix):
     target = tmp_path / f"out{suffix}"
     record("cartpole", target, steps=5, width=120)
     frames = frames_of(target)
-    assert len(frames) == 6
+    assert 1 < len(frames) <= 6  # both formats join frames that do not differ
     assert frames[0].size == (120, 80)
 
 

@@ -11,6 +11,7 @@ from games import GAMES
 import overclock
 from overclock.env import Discrete, Environment, Params, Struct, registry
 from overclock.env.check import CHECKS, ContractError, NotReachedError, check_environment
+from overclock.env.struct import static
 from overclock.envs.cartpole.env import CartPole, CartPoleParams, CartPoleState
 
 ENVIRONMENTS = {
@@ -82,6 +83,60 @@ class LosesTheFinalObservation(CartPole):
         return obs, state, reward, terminated, truncated, {**info, "final_observation": obs}
 
 
+@dataclasses.dataclass(frozen=True)
+class SamplesOtherIntegers(CartPole):
+    def action_space(self, params):
+        return Wide(2)
+
+
+class Wide(Discrete):
+    def sample(self, rng, site=0, mask=None):
+        return super().sample(rng, site, mask).astype(jnp.int16)
+
+
+@dataclasses.dataclass(frozen=True)
+class BranchesOnAParameter(CartPole):
+    def transition(self, state, action, draw, params):
+        if params.gravity > 9:
+            return super().transition(state, action, draw, params)
+        return state, jnp.float32(0), jnp.bool_(False)
+
+
+class FixedGravity(CartPoleParams):
+    gravity: float = static(default=9.8)
+
+
+@dataclasses.dataclass(frozen=True)
+class CompilesForEveryGravity(CartPole):
+    def default_params(self):
+        return FixedGravity()
+
+
+@dataclasses.dataclass(frozen=True)
+class TellsMoreWhenStepped(CartPole):
+    def step_env(self, key, state, action, params=None):
+        obs, state, reward, terminated, truncated, info = super().step_env(key, state, action, params)
+        return obs, state, reward, terminated, truncated, {**info, "angle": obs[2]}
+
+
+@dataclasses.dataclass(frozen=True)
+class TellsInAnotherDtypeAfterAutoReset(CartPole):
+    def info(self, state, params):
+        return {"x": state.x}
+
+    def step(self, key, state, action, params=None):
+        obs, state, reward, terminated, truncated, info = super().step(key, state, action, params)
+        return obs, state, reward, terminated, truncated, {**info, "x": info["x"].astype(jnp.float16)}
+
+
+@dataclasses.dataclass(frozen=True)
+class TellsMoreAtTheEnd(CartPole):
+    def step(self, key, state, action, params=None):
+        obs, state, reward, terminated, truncated, info = super().step(key, state, action, params)
+        ended = not isinstance(terminated, jax.core.Tracer) and bool(terminated | truncated)
+        return obs, state, reward, terminated, truncated, {**info, "won": truncated} if ended else info
+
+
 class IdentityHash(CartPole):
     __hash__ = object.__hash__  # type: ignore[assignment]
 
@@ -122,6 +177,12 @@ BREACHES = [
     (DrawsOneSiteTwice, "reads site"),
     (TerminatesAtTheTimeLimit, "Expected terminated=False, truncated=True"),
     (LosesTheFinalObservation, "final observation was lost"),
+    (SamplesOtherIntegers, "a sampled action has a leaf int16"),
+    (BranchesOnAParameter, "ask for the value of a traced array"),
+    (CompilesForEveryGravity, "reset was traced 2 times"),
+    (TellsMoreWhenStepped, "info after step_env has the structure .*angle"),
+    (TellsInAnotherDtypeAfterAutoReset, "info after step has a leaf float16"),
+    (TellsMoreAtTheEnd, "info after an episode's last step has the structure .*won"),
     (IdentityHash, "are not equal"),
     (WeaklyTyped, "weakly typed"),
 ]

@@ -117,8 +117,10 @@ def test_samples_of_neighbouring_sites_do_not_share_words():
 @pytest.mark.parametrize(
     ("space", "outside"),
     [
-        (Discrete(3), [np.int32(3), np.int32(-1), np.int64(1), np.float32(1), np.zeros(1, np.int32), None]),
-        (MultiDiscrete((2, 3)), [np.array([2, 0], np.int32), np.array([0], np.int32), np.array([0, 0])]),
+        (Discrete(3), [np.int32(3), np.int32(-1), 3, np.uint64(2**63), np.float32(1), 1.0, True, "1", 2**70,
+                       np.zeros(1, np.int32), None]),
+        (MultiDiscrete((2, 3)), [np.array([2, 0], np.int32), np.array([0], np.int32), np.array([0, 3]), [0, -1],
+                                 np.array([0.0, 0.0]), [True, False]]),
         (Box(0.0, 1.0, (2,)), [np.zeros(3, np.float32), np.zeros(2), np.full(2, 1.5, np.float32),
                                np.full(2, math.nan, np.float32)]),
         (Dict({"a": Discrete(2)}), [{}, {"b": np.int32(0)}, {"a": np.int32(5)}, np.int32(0), {1: 2, "a": 3}]),
@@ -128,6 +130,13 @@ def test_samples_of_neighbouring_sites_do_not_share_words():
 def test_what_lies_outside_is_not_contained(space, outside):
     for value in outside:
         assert not space.contains(value)
+
+
+@pytest.mark.parametrize("kind", [int, np.int8, np.int64, np.uint8, np.uint64, jnp.int32])
+def test_discrete_values_may_be_of_any_integer_type(kind):
+    assert all(Discrete(3).contains(kind(value)) for value in range(3))
+    assert MultiDiscrete((2, 3)).contains([kind(1), kind(2)])
+    assert Dict({"a": Discrete(2)}).contains({"a": kind(1)})
 
 
 @pytest.mark.parametrize(

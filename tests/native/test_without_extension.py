@@ -16,7 +16,7 @@ def test_asking_for_a_rust_environment_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "overclock_native", None)
     with pytest.raises(MissingError, match="make native") as raised:
         host_vector("cartpole", 2, backend="native")
-    assert "pip install overclock-native" in str(raised.value)
+    assert "pip install ./native" in str(raised.value)
     assert "\n" not in str(raised.value)
 
 

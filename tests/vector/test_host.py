@@ -8,7 +8,7 @@ from vector.lanes import assert_equal, lane
 
 from overclock.env import Rng
 from overclock.errors import UnknownEnvironmentError, UsageError
-from overclock.vector import JaxHostVector, Pool, VectorEnv, host_vector, vectorize
+from overclock.vector import JaxHostVector, Optimistic, Pool, VectorEnv, host_vector, vectorize
 
 STEPS = 14
 PARAMS = CountdownParams(max_steps=6)
@@ -51,6 +51,43 @@ def test_seeds_are_those_of_rng_and_wrap_at_64_bits():
     obs = countdown(6).reset(seeds)
     for i, seed in enumerate(seeds):
         np.testing.assert_array_equal(obs[i], Countdown().reset(Rng.of(seed), PARAMS)[0])
+
+
+@pytest.mark.parametrize("resets", [Pool(16), Pool(5, refresh=0), Optimistic(2)], ids=["pool", "still", "optimistic"])
+@pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
+def test_seeding_every_lane_repeats_everything_under_any_strategy(autoreset, resets):
+    """What a strategy had stored, or counted, before is forgotten too."""
+    vectors = [host_vector(Countdown(), 4, autoreset, resets, params=PARAMS, seed=seed) for seed in (1, 2)]
+    play(vectors[0], script(4, 8))
+    starts = [vector.reset([0, 1, 2, 3]) for vector in vectors]
+    assert_equal(*starts)
+    rows = [play(vector, script(4, 30, offset=1)) for vector in vectors]
+    assert_equal(*rows)
+    assert_equal(*(vector.get_state() for vector in vectors))
+    assert sum(int((row[2] | row[3]).sum()) for row in rows[0]) > 8
+
+
+def test_lanes_that_are_not_all_seeded_keep_what_the_strategy_stored():
+    vector = host_vector(Countdown(), 4, resets=Pool(8), params=PARAMS, seed=1)
+    before = vector.get_state()
+    vector.reset([0, 1, 2, None])
+    vector.reset([0, 1, 2, 3], np.array([True, True, True, False]))
+    after = vector.get_state()
+    stored = [name for name in before if name.startswith("store.")]
+    assert len(stored) > 2
+    assert_equal({name: after[name] for name in stored}, {name: before[name] for name in stored})
+
+
+def test_parameters_of_one_reset_hold_for_that_reset():
+    """Even where it seeds every lane: the strategy's stored episodes keep the usual parameters."""
+    vector, usual = (host_vector("cartpole", 4, resets=Pool(8), seed=1) for _ in range(2))
+    far = vector.params.replace(reset_low=1.0, reset_high=1.0)
+    np.testing.assert_array_equal(vector.reset([0, 1, 2, 3], params=far), np.ones((4, 4), np.float32))
+    usual.reset([0, 1, 2, 3])
+    after, expected = vector.get_state(), usual.get_state()
+    same = [name for name in after if not name.startswith("lanes.rules")]
+    assert_equal({name: after[name] for name in same}, {name: expected[name] for name in same})
+    assert_equal(vector.reset(), usual.reset())
 
 
 def test_different_seeds_give_different_episodes():
@@ -156,6 +193,7 @@ def test_without_a_seed_two_vectors_differ():
     ("call", "sentence"),
     [
         (lambda: countdown(3).reset([1, 2]), "2 seeds for 3 environments"),
+        (lambda: countdown(2).reset([1, 1.5]), "whole number or None"),  # type: ignore[list-item]
         (lambda: countdown(3).reset(mask=np.array([True, False])), r"shape \(2,\), expected \(3,\)"),
         (lambda: countdown(3).step(np.zeros(2, np.int32)), "each of 3 lanes"),
         (lambda: host_vector(Countdown(), 2, backend="cuda"), "backend must be"),  # type: ignore[arg-type]

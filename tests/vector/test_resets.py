@@ -158,7 +158,7 @@ def test_optimistic_is_fresh_bit_for_bit_while_nothing_is_shared(autoreset, rati
     results = []
     for resets in (Fresh(), Optimistic(ratio)):
         venv = vectorize(env, LANES, autoreset, resets)
-        obs, state = venv.reset(jax.random.key(2), params)
+        obs, state = venv.reset(jax.random.key(3), params)  # a start from which no two lanes end at once
         results.append(play_batch(venv, state, obs, actions_for(env, 60), params))
     (fresh, fresh_rows), (optimistic, optimistic_rows) = results
     assert int(optimistic.store.shared) == 0

@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from overclock.envs.cartpole import env as cartpole
-from overclock.verify.performance import JaxSubject
-
 
 class CountingSubject:
     """A little world of its own: counts steps and ends after five; faults are switched on by options."""
@@ -56,20 +53,3 @@ class CountingSubject:
         ended = self.count >= 5
         outputs = {"obs": value, "reward": value, "terminated": ended, "truncated": np.zeros_like(ended)}
         return Observed(outputs, {"steps": self.count.copy()}, {})
-
-
-def cartpole_with(num_envs: int, change: str) -> JaxSubject:
-    """The performance side of CartPole with one planted mistake."""
-    cls = cartpole.CartPole
-    if change == "angle limit":
-        plain = cls.default_params
-        cls.default_params = lambda self: plain(self).replace(theta_threshold_radians=0.209)
-    if change == "late truncation":
-        plain = cls.default_params
-        cls.default_params = lambda self: plain(self).replace(max_steps=501)
-    if change == "gravity":
-        plain = cls.default_params
-        cls.default_params = lambda self: plain(self).replace(gravity=9.81)
-    if change == "ignores the draw":
-        cls.init = lambda self, draw, params: draw.replace(x=draw.x * 0)
-    return JaxSubject(num_envs, "cartpole-v1")

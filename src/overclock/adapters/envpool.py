@@ -27,6 +27,7 @@ from overclock.adapters.host_border import (
 from overclock.env.spaces import structure
 from overclock.errors import UsageError
 from overclock.vector.host import HostStep, HostVector, JaxHostVector
+from overclock.vector.resets import Fresh
 from overclock.vector.vectorize import VectorState, select_lanes
 
 DEFAULT_SEED = 42  # EnvPool's
@@ -77,7 +78,7 @@ class EnvPool:
             "max_num_players": 1,
             "seed": seed,
             "gym_reset_return_info": True,
-            "max_episode_steps": host.params.max_steps if isinstance(host, JaxHostVector) else None,
+            "max_episode_steps": host.max_steps,
             **(options or {}),
         }
         self.observation_space = self.single_observation_space = to_gymnasium_space(host.observation_space)
@@ -209,6 +210,11 @@ def _step_some(host: HostVector, actions: Any, ids: np.ndarray) -> HostStep:
     stepped = np.zeros(host.num_envs, np.bool_)
     stepped[ids] = True
     if isinstance(host, JaxHostVector):
+        if not isinstance(host.venv.resets, Fresh):
+            raise UsageError(
+                "Stepping only some lanes needs resets=Fresh(), because what Pool and Optimistic keep belongs to all "
+                "lanes; name every lane, or build the batch with Fresh()."
+            )
         before = host.state
         out = host.step(everyones)
         host.state = _put_back(stepped, before, host.state)

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from overclock.adapters.gymnasium_plugin import gymnasium_spec, register_all
+from overclock.adapters.gymnasium_reset import reset_arguments, reset_mask
 from overclock.adapters.gymnasium_spaces import batched, from_gymnasium_space, in_space, to_gymnasium_space
 from overclock.adapters.host_border import (
+    NO_LIMIT,
     Backend,
     Renderer,
     Seeds,
@@ -35,7 +37,10 @@ try:
 except ImportError as error:
     raise MissingError("This adapter needs Gymnasium 1.1 or newer; run: pip install 'overclock[gymnasium]'.") from error
 
-__all__ = ["GymnasiumEnv", "GymnasiumVectorEnv", "from_gymnasium_space", "make_vec", "to_gymnasium_space"]
+__all__ = [
+    "GymnasiumEnv", "GymnasiumVectorEnv", "UnlimitedGymnasiumEnv", "from_gymnasium_space", "make_vec",
+    "to_gymnasium_space",
+]  # fmt: skip
 
 MODES: dict[Autoreset, AutoresetMode] = {
     "same_step": AutoresetMode.SAME_STEP,
@@ -49,7 +54,8 @@ class GymnasiumVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     """A `HostVector`, JAX or Rust, as a Gymnasium vector environment. `make_vec` builds one from an id.
 
     - `reset(seed=s)` starts lane i from seed s + i; a list gives one seed per lane (None: its stream goes on).
-    - `reset(options={"reset_mask": mask})` restarts only the lanes in the mask.
+    - `reset(options={"reset_mask": mask})` restarts only the lanes in the mask; `"low"` and `"high"` bound what this
+      one reset draws, in environments that have such bounds (CartPole).
     - `metadata["autoreset_mode"]` says what happens to ended lanes. In SAME_STEP, a step in which lanes end has
       `info["final_obs"]` (dense: row i is what lane i's step led to) and `info["final_info"]`, each with its mask.
     - `info["action_mask"]` (int8, one row per lane) is there where the environment has masks.
@@ -71,7 +77,7 @@ class GymnasiumVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             "render_fps": RENDER_FPS,
             "autoreset_mode": MODES[host.autoreset],
         }
-        self.spec = spec
+        self.spec = spec  # pyright: ignore[reportIncompatibleVariableOverride]
         self.render_mode = _checked_render_mode(render_mode)
         self.single_observation_space = to_gymnasium_space(host.observation_space)
         self.single_action_space = to_gymnasium_space(host.action_space)
@@ -85,9 +91,10 @@ class GymnasiumVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Restart every lane, or those in `options["reset_mask"]`; returns every lane's observation."""
         seeds = lane_seeds(seed, self.num_envs)
-        mask = _reset_mask(options, self.num_envs)
+        mask = reset_mask(options, self.num_envs)
+        arguments = reset_arguments(self.host, options, also=("reset_mask",))
         self._seed_np_random(seed, seeds)
-        obs = self.host.reset(seeds, mask)
+        obs = self.host.reset(seeds, mask, **arguments)
         self._started = True
         self._ended = np.zeros(self.num_envs, np.bool_) if mask is None else self._ended & ~mask
         return in_space(self.observation_space, obs), self._with_action_mask({})
@@ -118,6 +125,17 @@ class GymnasiumVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             return None
         return tuple(render_lanes(self.host, self._renderer))
 
+    @property
+    def spec(self) -> EnvSpec | None:
+        """Gymnasium's description; its `max_episode_steps` is the limit that this batch really has."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        if spec is not None:  # gymnasium.make_vec assigns one that has the registered limit, whatever was asked for
+            spec.max_episode_steps = self.host.max_steps
+        self._spec = spec
+
     def _info(self, out: HostStep, ended: np.ndarray) -> dict[str, Any]:
         """Gymnasium's layout: every key has a mask `_key` of the lanes it is about."""
         if self.host.autoreset != "same_step":
@@ -146,8 +164,8 @@ class GymnasiumVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 class GymnasiumEnv(gymnasium.Env[Any, Any]):
     """One instance as a Gymnasium environment: an id with its options, an `Environment`, or a `HostVector` of one lane.
 
-    The environment truncates itself, so it needs no `TimeLimit`. Seed s gives the episode that lane i of a vector
-    environment plays from seed s.
+    The environment truncates itself (at `max_episode_steps`, where given; -1: never), so it needs no `TimeLimit`.
+    Seed s gives the episode that lane i of a vector environment plays from seed s.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": RENDER_FPS}  # noqa: RUF012 (as Gymnasium declares it)
@@ -157,11 +175,12 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         env: str | Environment[Any, Any] | HostVector,
         *,
         backend: Backend = "xla",
+        max_episode_steps: int | None = None,
         render_mode: str | None = None,
         **static: Any,
     ) -> None:
         if isinstance(env, str | Environment):
-            self.host = build_host(env, 1, "off", backend, **static)
+            self.host = build_host(env, 1, "off", backend, max_episode_steps, **static)
         else:
             self.host = env
         if self.host.num_envs != 1 or self.host.autoreset != "off":
@@ -172,27 +191,32 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         if self._renderer is None:
             self.metadata = {**self.metadata, "render_modes": []}
         if isinstance(env, str):
-            self.spec = gymnasium_spec(env, backend=backend, render_mode=render_mode, **static)
+            spec = gymnasium_spec(env, backend=backend, render_mode=render_mode, **static)
+            spec.max_episode_steps = self.host.max_steps
+            self.spec = spec
         self.observation_space = to_gymnasium_space(self.host.observation_space)
         self.action_space = to_gymnasium_space(self.host.action_space)
         self._has_masks = self.host.action_mask() is not None
-        self._started = False
+        self._started = self._ended = self._warned = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Start an episode; without a seed, the stream goes on."""
-        if options:
-            raise UsageError(f"reset takes no options here, got {', '.join(options)}.")
-        seeds = lane_seeds(seed, 1)
+        """Start an episode; without a seed, the stream goes on. Options: `low` and `high`, as in the vector's reset."""
+        seeds, arguments = lane_seeds(seed, 1), reset_arguments(self.host, options)
         super().reset(seed=seed)
-        obs = self.host.reset(seeds)
-        self._started = True
+        obs = self.host.reset(seeds, **arguments)
+        self._started, self._ended, self._warned = True, False, False
         return in_space(self.observation_space, rows(obs, 0)), self._with_action_mask({})
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """One step: (obs, reward, terminated, truncated, info)."""
         if not self._started:
             raise ResetNeeded("Call reset before step.")
-        out = self.host.step(batch_actions(self.host.action_space, _batch_of_one(action), 1))
+        actions = batch_actions(self.host.action_space, _batch_of_one(action), 1)
+        if self._ended and not self._warned:
+            self._warned = True
+            gymnasium.logger.warn("The episode has ended: call reset(); what further steps return means nothing.")
+        out = self.host.step(actions)
+        self._ended |= bool(out.terminated[0] | out.truncated[0])
         obs, info = in_space(self.observation_space, rows(out.obs, 0)), self._with_action_mask(rows(out.info, 0))
         return obs, float(out.reward[0]), bool(out.terminated[0]), bool(out.truncated[0]), info
 
@@ -208,6 +232,13 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         return info
 
 
+class UnlimitedGymnasiumEnv(GymnasiumEnv):
+    """What `gymnasium.make` builds: no time limit of its own, because `make` puts a `TimeLimit` around it."""
+
+    def __init__(self, env: str | Environment[Any, Any], **options: Any) -> None:
+        super().__init__(env, max_episode_steps=NO_LIMIT, **options)
+
+
 def make_vec(
     env: str | Environment[Any, Any],
     num_envs: int = 1,
@@ -219,6 +250,8 @@ def make_vec(
     **static: Any,
 ) -> GymnasiumVectorEnv:
     """A Gymnasium vector environment of an id or an `Environment`; NEXT_STEP is Gymnasium's own default.
+
+    `max_episode_steps` replaces the environment's own time limit; -1 means none, as in Gymnasium.
 
     >>> envs = make_vec("cartpole", 8, autoreset="same_step")
     """
@@ -235,19 +268,6 @@ def _autoreset(mode: Autoreset | AutoresetMode | str) -> Autoreset:
         if mode in (ours, theirs, theirs.value):
             return ours
     raise UsageError(f"autoreset must be 'same_step', 'next_step', 'off' or a gymnasium AutoresetMode, got {mode!r}.")
-
-
-def _reset_mask(options: dict[str, Any] | None, num_envs: int) -> np.ndarray | None:
-    """The lanes to restart, None for all; refuses what SyncVectorEnv refuses."""
-    if not options:
-        return None
-    unknown = set(options) - {"reset_mask"}
-    if unknown:
-        raise UsageError(f"The only reset option is 'reset_mask', got {', '.join(sorted(unknown))}.")
-    mask = options["reset_mask"]
-    if not isinstance(mask, np.ndarray) or mask.shape != (num_envs,) or mask.dtype != np.bool_ or not mask.any():
-        raise UsageError(f"reset_mask must be a NumPy bool array of shape ({num_envs},) with at least one True.")
-    return mask
 
 
 def _masked(info: dict[str, Any], lanes: np.ndarray) -> dict[str, Any]:

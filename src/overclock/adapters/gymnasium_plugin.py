@@ -17,7 +17,7 @@ from overclock.env.registry import list_envs, spec
 from overclock.errors import MissingError
 
 NAMESPACE = "overclock"
-ENTRY_POINT = "overclock.adapters.gymnasium:GymnasiumEnv"
+ENTRY_POINT = "overclock.adapters.gymnasium:UnlimitedGymnasiumEnv"
 VECTOR_ENTRY_POINT = "overclock.adapters.gymnasium:make_vec"
 REGISTRY_PACKAGE = "gymnasium.envs"  # complete as soon as this package is, early in `import gymnasium`
 
@@ -33,15 +33,20 @@ def register_all() -> None:
 
 
 def gymnasium_spec(env_id: str, **options: Any) -> Any:
-    """Gymnasium's `EnvSpec` of an id. It has no `max_episode_steps`: the environment truncates itself."""
-    from gymnasium.envs.registration import EnvSpec
+    """Gymnasium's `EnvSpec` of an id, with its options as keyword arguments.
+
+    Its `max_episode_steps` is the environment's own limit. Gymnasium gives it (or the caller's) to `TimeLimit` in
+    `make`, which is why the environment made there has none, and to our batch in `make_vec`: one limit, one place.
+    """
+    from overclock.adapters.gymnasium_spec import OWN_LIMIT, OverclockSpec
 
     entry = spec(env_id)
     given = {name: value for name, value in options.items() if value is not None}
-    return EnvSpec(
+    return OverclockSpec(
         id=f"{NAMESPACE}/{entry.id}",
         entry_point=ENTRY_POINT,
         vector_entry_point=VECTOR_ENTRY_POINT,
+        max_episode_steps=OWN_LIMIT,  # pyright: ignore[reportArgumentType]
         kwargs={"env": entry.id, **given},
     )
 

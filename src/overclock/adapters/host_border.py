@@ -1,12 +1,12 @@
 """What the adapters over `HostVector` share: building one, and checking seeds and actions where they enter."""
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import jax
 import numpy as np
 
-from overclock import compile_cache
 from overclock.env import registry
 from overclock.env.kernel import Environment
 from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space
@@ -18,6 +18,8 @@ Backend = Literal["xla", "native"]
 Renderer = Callable[..., np.ndarray]  # (env, state, params) -> RGB array
 Seeds = int | Sequence[int | None] | None
 SEED_LIMIT = 1 << 64
+NO_LIMIT = -1  # as `max_episode_steps`, in Gymnasium and here
+STEP_LIMIT = 1 << 31  # steps are counted in int32
 
 
 def build_host(
@@ -28,18 +30,34 @@ def build_host(
     max_episode_steps: int | None = None,
     **static: Any,
 ) -> HostVector:
-    """A batch of an environment given by id (with its static fields) or as an object."""
+    """A batch of an environment given by id (with its static fields) or as an object.
+
+    `max_episode_steps` replaces the environment's time limit, -1 removes it; a Rust batch gets it as `max_steps`.
+    """
+    limit = {} if max_episode_steps is None else {"max_steps": _max_steps(max_episode_steps)}
+    if "max_steps" in static:
+        raise UsageError("The time limit is called max_episode_steps here, not max_steps.")
     if backend == "native":
-        if max_episode_steps is not None:
-            raise UsageError("Rust environments have a fixed time limit; use backend='xla' with max_episode_steps.")
-        return host_vector(env, num_envs, autoreset, backend=backend, **static)
+        return host_vector(env, num_envs, autoreset, backend=backend, **limit, **static)
     params = None
     if isinstance(env, str):
-        env, params = compile_cache.make(env, **static)
+        env, params = registry.make(env, **static)
         static = {}
-    if max_episode_steps is not None:
-        params = (params or env.default_params()).replace(max_steps=int(max_episode_steps))
+    if limit:
+        params = (params or env.default_params()).replace(**limit)
     return host_vector(env, num_envs, autoreset, params=params, backend=backend, **static)
+
+
+def _max_steps(max_episode_steps: int) -> int | None:
+    """Gymnasium's number as `Params.max_steps`."""
+    if isinstance(max_episode_steps, int | np.integer):
+        if max_episode_steps == NO_LIMIT:
+            return None
+        if 1 <= max_episode_steps < STEP_LIMIT:
+            return int(max_episode_steps)
+    raise UsageError(
+        f"max_episode_steps must be a whole number from 1 to 2**31 - 1, or -1 for no limit, got {max_episode_steps!r}."
+    )
 
 
 def require_one_player(host: HostVector) -> None:
@@ -55,10 +73,13 @@ def lane_seeds(seed: Seeds, num_envs: int) -> list[int | None] | None:
     """One seed per lane: `s` means s, s + 1, ...; a list is taken as it is; None lets every stream go on."""
     if seed is None:
         return None
-    if isinstance(seed, int | np.integer):
-        seeds: list[int | None] = [int(seed) + lane for lane in range(num_envs)]
-    else:
-        seeds = [None if one is None else int(one) for one in seed]
+    try:
+        if isinstance(seed, int | np.integer):
+            seeds: list[int | None] = [int(seed) + lane for lane in range(num_envs)]
+        else:
+            seeds = [None if one is None else operator.index(one) for one in seed]
+    except TypeError:
+        raise UsageError(f"A seed must be a whole number, or a list of them (and None), got {seed!r}.") from None
     if len(seeds) != num_envs:
         raise UsageError(f"Got {len(seeds)} seeds for {num_envs} environments.")
     for one in seeds:

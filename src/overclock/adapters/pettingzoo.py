@@ -11,7 +11,6 @@ from typing import Any
 import jax
 import numpy as np
 
-from overclock import compile_cache
 from overclock.adapters.host_border import batch_actions, copied, rows
 from overclock.env import registry
 from overclock.env.kernel import Environment, EnvState, Obs, Params
@@ -51,7 +50,7 @@ class PettingZooParallel(ParallelEnv[str, Any, Any]):
         """`renderer(env, state, params)` draws an RGB picture; an id brings its registered one along."""
         if isinstance(env, str):
             entry = registry.spec(env)
-            env, default = compile_cache.make(env, **static)
+            env, default = registry.make(env, **static)
             params = default if params is None else params
             if renderer is None and entry.renderer is not None:
                 renderer = registry.load(entry.renderer)

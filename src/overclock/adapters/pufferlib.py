@@ -1,7 +1,8 @@
 """PufferLib's way of driving a batch: flat buffers that every step fills in place.
 
-`PufferVec` is a native PufferLib 3 environment. Where PufferLib is installed it also derives from its `PufferEnv`,
-so `pufferlib.vector.make(PufferVec, env_args=["cartpole"], env_kwargs={"num_envs": 1024})` takes it; where it is not,
+`PufferVec` follows the buffer conventions of PufferLib 3.0's native environments. It was not run against PufferLib
+itself, which needs torch. Where PufferLib is installed it also derives from its `PufferEnv`, which is what
+`pufferlib.vector.make(PufferVec, env_args=["cartpole"], env_kwargs={"num_envs": 1024})` asks for; where it is not,
 everything works the same without it. Randomness moves on with every step and reset, and truncations are never
 reported as terminals.
 """
@@ -27,8 +28,8 @@ except ImportError:
 class PufferVec(_Base):  # pyright: ignore[reportGeneralTypeIssues]
     """A batch, JAX or Rust, behind PufferLib's buffers: an id with its options, an `Environment`, or a `HostVector`.
 
-    - `buf` maps `observations`, `rewards`, `terminals`, `truncations`, `masks` and `actions` to arrays to be filled;
-      without it they are allocated. `reset` and `step` return these very arrays.
+    - `buf` maps `observations`, `rewards`, `terminals`, `truncations`, `masks` and `actions` to arrays to be filled, of
+      the dtypes PufferLib gives them; without it they are allocated. `reset` and `step` return these very arrays.
     - An ended lane restarts in the same step: `observations` has its new episode's first observation and
       `final_observations` what the step led to (to bootstrap from, where it was truncated).
     - `infos` has one dict per episode that ended: `episode_return` and `episode_length`.
@@ -152,11 +153,16 @@ class PufferVec(_Base):  # pyright: ignore[reportGeneralTypeIssues]
             "actions": ((n, *action.shape), action_dtype),
         }
         arrays = {name: np.zeros(shape, dtype) for name, (shape, dtype) in wanted.items()} if buf is None else buf
-        for name, (shape, _) in wanted.items():
+        for name, (shape, dtype) in wanted.items():
             if name not in arrays:
                 raise UsageError(f"buf has no '{name}'; it needs {', '.join(wanted)}.")
             if arrays[name].shape != shape:
                 raise UsageError(f"buf['{name}'] must have shape {shape}, got {arrays[name].shape}.")
+            # PufferLib's Multiprocessing shares discrete actions in the space's int64, its own allocation is int32.
+            if name == "actions" and not isinstance(action, Box) and arrays[name].dtype.kind in "iu":
+                continue
+            if arrays[name].dtype != dtype:
+                raise UsageError(f"buf['{name}'] must be of {np.dtype(dtype)}, got {arrays[name].dtype}.")
         self.observations, self.actions, self.masks = arrays["observations"], arrays["actions"], arrays["masks"]
         self.rewards, self.terminals, self.truncations = arrays["rewards"], arrays["terminals"], arrays["truncations"]
         self.masks[:] = True

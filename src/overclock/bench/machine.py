@@ -1,9 +1,10 @@
-"""Facts about where a benchmark ran: device, processor, versions, memory, and a cold compiler."""
+"""Facts about where a benchmark ran and which code made it: device, versions, commit, memory; and a cold compiler."""
 
 import contextlib
 import importlib.metadata
 import os
 import platform
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ import overclock
 from overclock.errors import MissingError
 
 Device = Any  # jax.Device, which type checkers take for a variable
+GIT_SECONDS = 10  # a file system that answers later is not waited for
 
 
 def find_device(wish: str) -> Device:
@@ -36,13 +38,40 @@ def describe(device: Device) -> dict[str, Any]:
         "device": device.device_kind,
         "platform": device.platform,
         "cpu": cpu_model(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": cores(),
         "os": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "overclock": overclock.__version__,
         **{name: importlib.metadata.version(name) for name in ("jax", "jaxlib", "numpy")},
         "x64": bool(jax.config.jax_enable_x64),  # pyright: ignore[reportAttributeAccessIssue]
+        **code_version(Path(overclock.__file__).parent),
     }
+
+
+def cores() -> int:
+    """The processor's cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def code_version(package: Path) -> dict[str, Any]:
+    """`commit` that a package's folder was checked out from and whether it is `dirty`; both None if it was not."""
+    # An installed package may lie inside somebody else's checkout (.venv): only a folder that is tracked counts.
+    tracked = _git(package, "ls-files", "--error-unmatch", "__init__.py")
+    commit = _git(package, "rev-parse", "HEAD") if tracked else None
+    changes = _git(package, "status", "--porcelain", "--", ".") if commit else None
+    return {"commit": commit, "dirty": None if changes is None else changes != ""}
+
+
+def _git(folder: Path, *words: str) -> str | None:
+    """What git says in a folder; None where it refuses or is not there."""
+    # A hook's GIT_DIR would point git at another repository than the folder's.
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    command = ["git", "--no-optional-locks", "-C", str(folder), *words]
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=GIT_SECONDS, env=variables)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return said.stdout.strip()
 
 
 def cpu_model() -> str:

@@ -4,17 +4,18 @@ import importlib.metadata
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 import overclock
 from overclock.bench.config import NATIVE, XLA, split_resets
 from overclock.bench.program import Outputs
-from overclock.bench.runners import MOST_ACTIONS, ROWS_OF_ACTIONS, HostRunner, Identity, JaxRunner
+from overclock.bench.runners import HostRunner, Identity, JaxRunner
 from overclock.env.kernel import Environment
 from overclock.env.rng import Rng, Section
 from overclock.vector import Fresh, HostVector, Optimistic, Pool, VectorEnv, host_vector, random_policy, vectorize
 from overclock.vector.resets import Resets
+
+ACTIONS = 1 << 22  # drawn beforehand for a batch that is stepped from Python, beyond its first step's
 
 
 def strategy(text: str) -> Resets:
@@ -40,12 +41,11 @@ def xla_runner(
     return JaxRunner(identity, start, step, unroll, store)
 
 
-def native_runner(env_id: str, table: np.ndarray, seed: int, store: bool) -> HostRunner:
+def native_runner(env_id: str, batch: int, actions: np.ndarray, seed: int, store: bool) -> HostRunner:
     """The Rust implementation; raises MissingError or ImportError where it is not installed."""
-    batch = table.shape[1]
     vector = host_vector(env_id, batch, seed=seed, backend="native")
     identity = Identity(NATIVE, importlib.metadata.version(NATIVE), batch, "cpu", vector.autoreset)
-    return HostRunner(identity, _NativeBatch(vector, seed), table, store)
+    return HostRunner(identity, _NativeBatch(vector, seed), actions, store)
 
 
 class _NativeBatch:
@@ -62,13 +62,11 @@ class _NativeBatch:
         return result.obs, result.reward, result.terminated, result.truncated
 
 
-def action_table(env: Environment[Any, Any], params: Any, batch: int, seed: int) -> np.ndarray:
-    """Uniformly random actions, [rows, batch, ...], for implementations that are stepped from Python."""
-    venv, rng = vectorize(env, batch), Rng.of(seed).lanes(batch).of_section(Section.ACTION)
+def random_actions(env: Environment[Any, Any], params: Any, batch: int, seed: int) -> np.ndarray:
+    """One long row of uniformly random actions, for implementations that are stepped from Python."""
+    venv = vectorize(env, batch + ACTIONS)
 
-    def row(counter: Any) -> Any:
-        event = rng.replace(counter=jnp.full(batch, counter, jnp.uint32))
-        return random_policy(venv, event, None, None, params)
+    def draw(rng: Rng) -> Any:
+        return random_policy(venv, rng.lanes(venv.num_envs).of_section(Section.ACTION), None, None, params)
 
-    rows = max(1, min(ROWS_OF_ACTIONS, MOST_ACTIONS // batch))
-    return np.asarray(jax.jit(jax.vmap(row))(jnp.arange(rows, dtype=jnp.uint32)))
+    return np.asarray(jax.jit(draw)(Rng.of(seed)))  # the stream as an argument: XLA would compute a constant one slowly

@@ -5,12 +5,14 @@ Where a choice had to be made, it favours the peer: see each class.
 
 import importlib.metadata
 import importlib.util
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from overclock.bench import machine
 from overclock.bench.config import PEERS
 from overclock.bench.program import Outputs
 from overclock.bench.runners import HostRunner, Identity, JaxRunner, Runner
@@ -20,6 +22,7 @@ from overclock.errors import UsageError
 COUNTERPARTS = {"cartpole-v1": {"gymnasium": "CartPole-v1", "gymnax": "CartPole-v1", "envpool": "CartPole-v1"}}
 WITH_VECTOR_ENTRY_POINT = ("CartPole-v1",)  # where Gymnasium has its own NumPy vectorisation
 MOST_SYNC_ENVS = 64  # a SyncVectorEnv steps one environment after the other: more of them change nothing per step
+TRIAL_SECONDS, TRIAL_ROUNDS = 0.05, 3  # of stepping per number of threads, when EnvPool's best is looked for
 
 
 def installed() -> list[str]:
@@ -83,51 +86,78 @@ class GymnasiumBatch:
         return self._env.step(actions)[:4]
 
 
-def gymnasium_runners(env_id: str, table: np.ndarray, seed: int, store: bool) -> list[Runner]:
+def gymnasium_runners(env_id: str, batch: int, actions: np.ndarray, seed: int, store: bool) -> list[Runner]:
     """Gymnasium's SyncVectorEnv and, where it has one, its own NumPy vectorisation."""
-    theirs, version, batch = counterpart(env_id, "gymnasium"), importlib.metadata.version("gymnasium"), table.shape[1]
-    table = table.astype(np.int64)  # the dtype of Gymnasium's discrete actions
+    theirs, version = counterpart(env_id, "gymnasium"), importlib.metadata.version("gymnasium")
+    actions = actions.astype(np.int64)  # the dtype of Gymnasium's discrete actions
     small = min(batch, MOST_SYNC_ENVS)
     note = f"SyncVectorEnv measured at {small} environments, which it steps one by one" if small < batch else ""
     sync = Identity("gymnasium-sync", version, small, "cpu", "next_step", note)
-    runners: list[Runner] = [
-        HostRunner(sync, GymnasiumBatch(theirs, small, "sync", seed), np.ascontiguousarray(table[:, :small]), store)
-    ]
+    runners: list[Runner] = [HostRunner(sync, GymnasiumBatch(theirs, small, "sync", seed), actions, store)]
     if theirs in WITH_VECTOR_ENTRY_POINT:
         numpy = Identity("gymnasium-vector", version, batch, "cpu", "next_step")
-        runners.append(HostRunner(numpy, GymnasiumBatch(theirs, batch, "vector_entry_point", seed), table, store))
+        runners.append(HostRunner(numpy, GymnasiumBatch(theirs, batch, "vector_entry_point", seed), actions, store))
     return runners
 
 
 class EnvPoolBatch:
-    """EnvPool's synchronous mode with its default number of threads; a restart counts as a step."""
+    """EnvPool's synchronous mode (`threads=0`: its default number of them); a restart counts as a step."""
 
-    def __init__(self, env_id: str, batch: int, seed: int) -> None:
-        self._make: Callable[[], Any] = lambda: _envpool(env_id, batch, seed)
+    def __init__(self, env_id: str, batch: int, seed: int, threads: int = 0) -> None:
+        self._make: Callable[[], Any] = lambda: _envpool(env_id, batch, seed, threads)
         self._env = self._make()
 
     def reset(self) -> None:
         """As `HostBatch.reset`: only a new pool starts from its seed again."""
-        self._env.close()
+        self.close()
         self._env = self._make()
 
     def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
         """As `HostBatch.step`."""
         return self._env.step(actions)[:4]
 
+    def close(self) -> None:
+        """End its threads."""
+        self._env.close()
 
-def _envpool(env_id: str, batch: int, seed: int) -> Any:
+
+def _envpool(env_id: str, batch: int, seed: int, threads: int) -> Any:
     import envpool
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its spaces warn about float32 bounds every time one is built
-        env = envpool.make(env_id, env_type="gymnasium", num_envs=batch, seed=seed)
+        env = envpool.make(env_id, env_type="gymnasium", num_envs=batch, seed=seed, num_threads=threads)
         env.reset()
         return env
 
 
-def envpool_runner(env_id: str, table: np.ndarray, seed: int, store: bool) -> HostRunner:
-    """EnvPool."""
-    theirs, batch = counterpart(env_id, "envpool"), table.shape[1]
-    identity = Identity("envpool", importlib.metadata.version("envpool"), batch, "cpu", "next_step")
-    return HostRunner(identity, EnvPoolBatch(theirs, batch, seed), table, store)
+def envpool_runner(env_id: str, batch: int, actions: np.ndarray, seed: int, store: bool) -> HostRunner:
+    """EnvPool with the number of threads that is fastest here: its default is often far from it."""
+    theirs, choices = counterpart(env_id, "envpool"), thread_choices(batch, machine.cores())
+    best = fastest(choices, lambda threads: EnvPoolBatch(theirs, batch, seed, threads), actions[:batch])
+    tried = ", ".join(str(threads) for threads in choices if threads)
+    note = f"threads: {best or 'default'}, the fastest of {tried} and the default"
+    identity = Identity("envpool", importlib.metadata.version("envpool"), batch, "cpu", "next_step", note)
+    return HostRunner(identity, EnvPoolBatch(theirs, batch, seed, best), actions, store)
+
+
+def thread_choices(batch: int, cores: int) -> list[int]:
+    """Numbers of threads worth trying: 0 (the default), powers of two and all cores, none beyond one per lane."""
+    powers = [1 << power for power in range(cores.bit_length())]
+    return [0, *sorted({min(threads, batch) for threads in (*powers, cores)})]
+
+
+def fastest(choices: list[int], make: Callable[[int], EnvPoolBatch], actions: np.ndarray) -> int:
+    """The number of threads with the most steps in a short trial; they take turns, and the best turn of each counts."""
+    rates = dict.fromkeys(choices, 0.0)
+    for _ in range(TRIAL_ROUNDS):
+        for threads in choices:
+            batch, steps = make(threads), 0
+            batch.step(actions)  # whatever is slow only the first time
+            began = time.perf_counter()
+            while (elapsed := time.perf_counter() - began) < TRIAL_SECONDS:
+                batch.step(actions)
+                steps += 1
+            batch.close()
+            rates[threads] = max(rates[threads], steps / elapsed)
+    return max(choices, key=rates.__getitem__)

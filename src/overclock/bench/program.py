@@ -51,14 +51,17 @@ def program(step: Step, batch: int, steps: int, unroll: int, store: bool) -> Cal
     return run
 
 
-def pilot(step: Step, batch: int, unroll: int) -> Callable[[Any, Any], Summary]:
-    """The same loop with its trip count given at run time, to find out how many steps a timed call should have."""
+def pilot(step: Step, batch: int) -> Callable[[Any, Any], Summary]:
+    """The same loop, not unrolled and with its trip count given at run time: about how many steps are worth compiling?
+
+    It compiles quickly, but is not what is timed: on a GPU such a loop asks the host before every iteration.
+    """
     body = _consuming(step, store=False)
 
-    def block(_: Any, carry: Any) -> Any:
-        return jax.lax.scan(body, carry, None, unroll, unroll=unroll)[0]
+    def one(_: Any, carry: Any) -> Any:
+        return body(carry, None)[0]
 
-    return lambda state, blocks: _summary(jax.lax.fori_loop(0, blocks, block, _fresh_carry(state, batch)))
+    return lambda state, steps: _summary(jax.lax.fori_loop(0, steps, one, _fresh_carry(state, batch)))
 
 
 def _consuming(step: Step, store: bool) -> Callable[[Any, None], tuple[Any, Any]]:

@@ -11,7 +11,7 @@ import jax
 from overclock.bench import machine
 from overclock.bench.config import NATIVE, XLA, BenchConfig
 from overclock.bench.machine import Device
-from overclock.bench.ours import action_table, native_runner, strategy, xla_runner
+from overclock.bench.ours import native_runner, random_actions, strategy, xla_runner
 from overclock.bench.peers import counterpart, envpool_runner, gymnasium_runners, gymnax_runner
 from overclock.bench.runners import Runner
 from overclock.env import registry
@@ -25,6 +25,7 @@ STEP = (
 )
 UNROLL_ON_GPU = 16  # hides the loop's launches; on an H200 8 gave half as much, 32 less and 26 s of compiling
 LARGE_BATCH = 1 << 19  # from here on one step fills a GPU, and unrolling (measured there) only costs
+SECONDS_ON_CPU, SECONDS_ON_GPU = 0.2, 0.5  # of a timed call; a GPU's clocks and queues make short calls uneven
 STORED_SHARE = 8  # stored steps take at most this part of the device's memory
 STORED_BYTES = 512 << 20  # or this much, where the device does not tell its memory
 
@@ -43,7 +44,8 @@ def measure(config: BenchConfig, progress: Progress | None = None) -> dict[str, 
     skipped: list[Skip] = []
     with machine.cold_compiler(), jax.default_device(device):
         for batch in config.batch:
-            runners, skipped = build_runners(config, entry.id, batch, device)
+            runners, missing = build_runners(config, entry.id, batch, device)
+            skipped += [skip for skip in missing if skip not in skipped]
             results += time_runners(runners, config, batch, device, progress or silent)
     return {
         **header(SCHEMA, config, device),
@@ -71,21 +73,26 @@ def unroll_on(config: BenchConfig, device: Device, batch: int) -> int:
     return config.unroll or (1 if device.platform == "cpu" or batch >= LARGE_BATCH else UNROLL_ON_GPU)
 
 
+def seconds_on(config: BenchConfig, device: Device) -> float:
+    """The configured least length of a timed call, or the device's."""
+    return config.min_seconds or (SECONDS_ON_CPU if device.platform == "cpu" else SECONDS_ON_GPU)
+
+
 def build_runners(config: BenchConfig, env_id: str, batch: int, device: Device) -> tuple[list[Runner], list[Skip]]:
     """Everything that is measured at one batch, and what cannot be measured here, with the reason."""
     env, params = registry.make(env_id)
     unroll, seed, store, peers = unroll_on(config, device, batch), config.seed, config.store, config.peer_names()
     venv = vectorize(env, batch, resets=strategy(config.resets))
-    table = action_table(env, params, batch, seed)
+    actions = random_actions(env, params, batch, seed)
     runners: list[Runner] = [xla_runner(venv, params, device.platform, seed, unroll, store)]
     others: dict[str, Callable[[], list[Runner]]] = {
         "gymnax": lambda: [gymnax_runner(env_id, batch, device.platform, seed, unroll, store)],
-        "gymnasium": lambda: gymnasium_runners(env_id, table, seed, store),
-        "envpool": lambda: [envpool_runner(env_id, table, seed, store)],
+        "gymnasium": lambda: gymnasium_runners(env_id, batch, actions, seed, store),
+        "envpool": lambda: [envpool_runner(env_id, batch, actions, seed, store)],
     }
     wanted = {name: others[name] for name in peers}
     if registry.spec(env_id).native is not None:
-        wanted = {NATIVE: lambda: [native_runner(env_id, table, seed, store)], **wanted}
+        wanted = {NATIVE: lambda: [native_runner(env_id, batch, actions, seed, store)], **wanted}
     skipped: list[Skip] = []
     for name, build in wanted.items():
         try:
@@ -123,7 +130,7 @@ def choose_steps(runner: Runner, config: BenchConfig, device: Device) -> int:
     """The configured steps per call, or as many as last long enough and, when stored, fit into memory."""
     if config.steps is not None:
         return config.steps
-    steps = runner.plan(config.min_seconds)
+    steps = runner.plan(seconds_on(config, device))
     per_step = runner.stored_bytes()
     if per_step == 0:
         return steps
@@ -177,11 +184,14 @@ def summary(samples: list[float]) -> dict[str, Any]:
 
 
 def ratios(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Ours over each peer at the same batch: of the medians, and the extremes of the interleaved pairs of calls."""
+    """Ours over each peer at the same batch: of the medians, and the extremes of the interleaved pairs of calls.
+
+    A peer that ran at a smaller batch than the one asked for has none: speeds at different batches do not compare.
+    """
     found = []
     for ours in (r for r in results if r["implementation"] in (XLA, NATIVE)):
         for peer in results:
-            if peer["batch"] != ours["batch"] or peer["implementation"] in (XLA, NATIVE):
+            if peer["implementation"] in (XLA, NATIVE) or {peer["batch"], peer["run_batch"]} != {ours["batch"]}:
                 continue
             pairs = [a / b for a, b in zip(ours["sps"]["samples"], peer["sps"]["samples"], strict=True)]
             found.append(

@@ -50,13 +50,18 @@ def measure_resets(config: BenchConfig, progress: Progress | None = None) -> dic
                 "strategy": name,
                 **{key: value for key, value in row.items() if key in ROW},
                 "cost": without / row["sps"]["median"],
-                "shared_share": shared_share(runner),
+                "shared_share": shared_share(name, runner),
             }
             for name, runner, row in zip(strategies, runners, timed, strict=True)
         ],
     }
 
 
-def shared_share(runner: JaxRunner) -> float:
-    """The part of all finished episodes whose lane had to take another lane's new episode (Optimistic only)."""
+def shared_share(name: str, runner: JaxRunner) -> float | None:
+    """The part of all finished episodes whose lane had to take another lane's new episode (0 for `fresh`).
+
+    None where there is no such number: without resets, and for a pool, whose lanes all take stored episodes.
+    """
+    if not name.startswith(("fresh", "optimistic")):
+        return None
     return int(runner.state.store.shared) / runner.episodes if runner.episodes else 0.0

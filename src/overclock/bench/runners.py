@@ -9,13 +9,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from overclock.bench.program import Outputs, Step, absorb, pilot, program
+from overclock.bench.program import CHECKSUM_FACTOR, Outputs, Step, absorb, pilot, program
 
-ROWS_OF_ACTIONS = 256  # of a host runner's table of random actions, used again and again
-MOST_ACTIONS = 1 << 22  # numbers in that table, whatever the batch
-CHECKED_STEPS = 64  # at least, of a host runner's untimed check
 MOST_UNITS = 1 << 30  # where the growing of a call stops, far beyond what any environment needs
-CHECKED_LANE_STEPS = 1 << 13  # at least: enough episodes for a mean
+FRESH_ACTIONS = 1 << 12  # of a batch, at most, are new at a step of a host runner; see `windows`
+
+# The mean episode length is counted after lanes that started together are out of step (a mean taken from their start
+# is too long, since every lane is cut inside an episode), and over enough episodes: a standard error below 2 % where
+# lengths vary as CartPole's do.
+BURN_IN = 200
+EPISODES = 1000
+MOST_COUNTED = 1 << 17  # lane steps after which counting stops, where episodes are long or never end
+# What a host runner, which may take seconds per step of a large batch, does of this at most, and at least.
+MOST_BURN_IN_LANE_STEPS, LEAST_BURN_IN = 1 << 22, 64
+CHECKED_LANE_STEPS, CHECKED_STEPS = 1 << 20, 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,21 +83,51 @@ class JaxRunner:
     ) -> None:
         self.identity, self.unroll = identity, unroll
         self._start, self._step, self._store = start, step, store
+        self._planned: int | None = None
 
     def plan(self, seconds: float) -> int:
-        """As `Runner.plan`."""
+        """As `Runner.plan`: the pilot says how many steps to compile, and a call runs that program often enough.
+
+        So the unrolled loop, which may take half a minute to compile, is compiled once for planning and timing.
+        """
         state = self._start()
-        compiled = jax.jit(pilot(self._step, self.identity.batch, self.unroll)).lower(state, np.int32(1)).compile()
-        return self.unroll * units_lasting(seconds, lambda blocks: int(compiled(state, np.int32(blocks)).checksum))
+        compiled = jax.jit(pilot(self._step, self.identity.batch)).lower(state, np.int32(1)).compile()
+        steps = units_lasting(seconds, lambda steps: int(compiled(state, np.int32(steps)).checksum))
+        steps = -(-steps // self.unroll) * self.unroll
+        if self._store:
+            return steps  # to be cut to what fits into memory before it is compiled
+        self._compile(steps, state)
+        self._planned = steps * units_lasting(seconds, lambda programs: self._run(state, programs))
+        return self._planned
 
     def prepare(self, steps: int) -> float:
         """As `Runner.prepare`; tracing, lowering and compiling are all in the seconds."""
-        self._steps, self._calls, self.episodes = steps, 0, 0.0
+        self._calls, self._played, self.episodes = 0, 0, 0.0
+        self._counted_steps, self._counted_episodes = 0, 0.0
         self.state = jax.block_until_ready(self._start())
+        if steps != self._planned:
+            self._compile(steps, self.state)
+        self._programs = steps // self._program_steps
+        return self._compile_seconds
+
+    def _compile(self, steps: int, state: Any) -> None:
         run = program(self._step, self.identity.batch, steps, self.unroll, self._store)
         began = time.perf_counter()
-        self._compiled = jax.jit(run).lower(self.state).compile()
-        return time.perf_counter() - began
+        self._compiled = jax.jit(run).lower(state).compile()
+        self._compile_seconds, self._program_steps = time.perf_counter() - began, steps
+
+    def _run(self, state: Any, programs: int) -> tuple[Any, int, float]:
+        """Run the program so often: (state, checksum, ends of episodes), all of it finished."""
+        summaries, stored = [], None
+        for _ in range(programs):
+            state, summary, stored = self._compiled(state)
+            summaries.append(summary)
+        jax.block_until_ready((state, stored))
+        summaries = jax.device_get(summaries)
+        checksum = 0
+        for summary in summaries:
+            checksum = (checksum * int(CHECKSUM_FACTOR) + int(summary.checksum)) % (1 << 32)
+        return state, checksum, float(sum(summary.episodes for summary in summaries))
 
     def stored_bytes(self) -> int:
         """As `Runner.stored_bytes`."""
@@ -101,21 +138,33 @@ class JaxRunner:
 
     def call(self) -> None:
         """As `Runner.call`; the checksum is fetched, because a number on the host proves that the work is done."""
-        self.state, summary, _ = jax.block_until_ready(self._compiled(self.state))
-        checksum = int(summary.checksum)
+        self.state, checksum, ends = self._run(self.state, self._programs)
         if self._calls == 0:
             self._checksum = checksum
+        if self._played >= BURN_IN:
+            self._counted_steps += self._programs * self._program_steps
+            self._counted_episodes += ends
         self._calls += 1
-        self.episodes += float(summary.episodes)
+        self._played += self._programs * self._program_steps
+        self.episodes += ends
 
     def facts(self) -> dict[str, Any]:
-        """As `Runner.facts`; episodes are counted over all calls, the checksum is the first call's."""
-        steps = self._calls * self._steps * self.identity.batch
+        """As `Runner.facts`; the checksum is the first call's, episodes are counted in the calls after `BURN_IN` steps.
+
+        Where the timed calls saw too few episodes, the lanes go on untimed.
+        """
+        lanes = self.identity.batch
+        while self._counted_steps == 0 or (
+            self._counted_episodes < EPISODES and self._counted_steps * lanes < MOST_COUNTED
+        ):
+            self.call()
         memory = self._compiled.memory_analysis()
         sizes = ("argument_size_in_bytes", "output_size_in_bytes", "temp_size_in_bytes")
         return {
             "checksum": f"{self._checksum:08x}",
-            "mean_episode_length": steps / self.episodes if self.episodes else None,
+            "mean_episode_length": self._counted_steps * lanes / self._counted_episodes
+            if self._counted_episodes
+            else None,
             "program_bytes": None if memory is None else int(sum(getattr(memory, size) for size in sizes)),
         }
 
@@ -133,7 +182,7 @@ class HostBatch(Protocol):
 
 
 class HostRunner:
-    """A batch stepped by a Python loop with actions from a table drawn beforehand.
+    """A batch stepped by a Python loop with `actions`, one long row of random ones, drawn beforehand.
 
     Its outputs are NumPy arrays, which nothing can optimise away, so a timed call only produces (and stores) them;
     checksum and episode lengths come from a separate, untimed call. Both choices favour what is measured this way.
@@ -142,9 +191,9 @@ class HostRunner:
     unroll = None
     actions = "from a table drawn beforehand"
 
-    def __init__(self, identity: Identity, batch: HostBatch, table: np.ndarray, store: bool = False) -> None:
+    def __init__(self, identity: Identity, batch: HostBatch, actions: np.ndarray, store: bool = False) -> None:
         self.identity = identity
-        self._batch, self._table, self._store = batch, table, store
+        self._batch, self._table, self._store = batch, windows(actions, identity.batch), store
 
     def plan(self, seconds: float) -> int:
         """As `Runner.plan`."""
@@ -154,7 +203,7 @@ class HostRunner:
 
     def prepare(self, steps: int) -> None:
         """As `Runner.prepare`."""
-        self._steps = steps
+        self._steps, self._played = steps, 0
         self._batch.reset()
         self._memory = None
         if self._store:
@@ -171,6 +220,7 @@ class HostRunner:
     def call(self) -> None:
         """As `Runner.call`."""
         self._play(self._steps)
+        self._played += self._steps
 
     def _play(self, steps: int) -> None:
         step, table, rows, memory = self._batch.step, self._table, len(self._table), self._memory
@@ -184,22 +234,41 @@ class HostRunner:
                 stored[i] = leaf
 
     def facts(self) -> dict[str, Any]:
-        """As `Runner.facts`; the lanes go on from where the timed calls left them, by now out of step."""
+        """As `Runner.facts`; the lanes go on, untimed, from where the timed calls left them."""
         lanes, fold = self.identity.batch, jax.jit(absorb)
-        steps = max(CHECKED_STEPS, CHECKED_LANE_STEPS // lanes)
-        checksum, ends = jnp.zeros(lanes, jnp.uint32), 0
-        for i in range(steps):
-            action = self._table[i % len(self._table)]
+        burn_in = max(LEAST_BURN_IN, min(BURN_IN, MOST_BURN_IN_LANE_STEPS // lanes))
+        first = max(self._played, burn_in)
+        for i in range(self._played, first):
+            self._batch.step(self._table[i % len(self._table)])
+        checksum, steps, ends = jnp.zeros(lanes, jnp.uint32), 0, 0
+        least = max(1, min(CHECKED_STEPS, CHECKED_LANE_STEPS // lanes))
+        while steps < least or (ends < EPISODES and steps * lanes < MOST_COUNTED):
+            action = self._table[(first + steps) % len(self._table)]
             obs, *rest = self._batch.step(action)
-            checksum = fold(checksum, Outputs(obs, action, *map(jnp.asarray, rest)))
+            if steps < least:
+                checksum = fold(checksum, Outputs(obs, action, *map(jnp.asarray, rest)))
             _, terminated, truncated = rest
             ends += int(np.count_nonzero(terminated | truncated))
+            steps += 1
         restarts = ends if self.identity.autoreset == "next_step" else 0
         return {
             "checksum": f"{int(jnp.sum(checksum, dtype=jnp.uint32)):08x}",
             "mean_episode_length": (steps * lanes - restarts) / ends if ends else None,
             "program_bytes": None,
         }
+
+
+def windows(actions: np.ndarray, lanes: int) -> np.ndarray:
+    """One long row of actions as [steps, lanes, ...], without copying it.
+
+    The lanes' actions at a step begin `lanes` further on in the row than those of the step before; with more than
+    `FRESH_ACTIONS` lanes only that much further, so that the row need not grow with the batch: then a lane gets
+    what the lane `FRESH_ACTIONS` above it got one step earlier. No lane sees its own actions again for long.
+    """
+    stride, (first, *rest) = min(lanes, FRESH_ACTIONS), actions.strides
+    steps = (len(actions) - lanes) // stride + 1
+    shape, strides = (steps, lanes, *actions.shape[1:]), (stride * first, first, *rest)
+    return np.lib.stride_tricks.as_strided(actions, shape, strides, writeable=False)
 
 
 def units_lasting(seconds: float, run: Callable[[int], Any]) -> int:

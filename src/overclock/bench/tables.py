@@ -64,11 +64,18 @@ def reset_rows(report: dict[str, Any]) -> list[list[str]]:
             row["strategy"],
             *_rates(row),
             f"{row['cost']:.2f}x",
-            f"{row['shared_share']:.1%}",
+            shared(row),
             _or_dash(row["compile_seconds"], "{:.1f} s"),
         ]
         for row in report["results"]
     ]
+
+
+def shared(row: dict[str, Any]) -> str:
+    """The share of restarts that shared an episode, or why there is no such number."""
+    if row["shared_share"] is None:
+        return "n/a (stored)" if row["strategy"].startswith("pool:") else "n/a"
+    return f"{row['shared_share']:.1%}"
 
 
 def columns_and_rows(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:

@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OverclockError as error:
         return _fail(error, str(error), error.exit_code, debug, as_json)
     except SystemExit as leaving:  # `--help` and terminating signals
-        return leaving.code if isinstance(leaving.code, int) else 0
+        return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
     except Exception as error:
         sentence = f"{type(error).__name__}: {error}".partition("\n")[0]
         hint = "" if debug else " (unexpected; --debug shows where, `overclock doctor` checks the machine)"

@@ -70,7 +70,11 @@ def show(report: dict[str, Any]) -> None:
     stdout = stdout if stdout.is_terminal else Console(highlight=False, width=PIPED_WIDTH)
     stdout.print(title(report), style="bold", markup=False)
     stdout.print(table(report))
-    notes = [f"{row['implementation']}: {row['note']}." for row in report["results"] if row.get("note")]
+    batches: dict[tuple[str, str], list[str]] = {}
+    for row in report["results"]:
+        if row.get("note"):
+            batches.setdefault((row["implementation"], row["note"]), []).append(f"{row['batch']:,}")
+    notes = [f"{name} (batch {' and '.join(at)}): {note}." for (name, note), at in batches.items()]
     notes += [f"not measured: {entry['implementation']}: {entry['reason']}" for entry in report.get("skipped", [])]
     for note in dict.fromkeys(notes):
         stdout.print(note, markup=False)

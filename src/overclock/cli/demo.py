@@ -25,7 +25,7 @@ class Demo:
     batch: tuple[int, ...] = (16, 1024, 16384)
     """Batch sizes of the benchmark."""
     output: Path = FOLDER
-    """Folder of the page; what was in it before is replaced."""
+    """Folder of report.html, report.md and report.json; other files in it stay."""
     json: bool = False
     """Print one JSON object (schema overclock.demo/1) instead of tables."""
 
@@ -33,9 +33,11 @@ class Demo:
         """Verify, measure, write, print."""
         from overclock.bench import BenchConfig, measure
         from overclock.bench.peers import installed
+        from overclock.files import check_folder
         from overclock.report.page import write_report
         from overclock.verify.engine import verify
 
+        check_folder(self.output)
         with Progress() as progress:
             verified = verify("cartpole", self.episodes, progress=progress)
         config = BenchConfig(batch=self.batch, peers=",".join(installed()), repeats=5, min_seconds=0.1)

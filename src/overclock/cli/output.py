@@ -4,11 +4,11 @@ Every import of rich is inside a function: `--json` and scripts start without it
 """
 
 import json
-import math
 import sys
 from collections.abc import Sequence
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
+
+from overclock.files import finite
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,23 +20,8 @@ def emit(payload: dict[str, Any]) -> None:
     """Print the one JSON object of a `--json` run. It must name its `schema`; numbers JSON lacks become null."""
     if not isinstance(payload.get("schema"), str):
         raise ValueError("A JSON report needs a 'schema' field, for example 'overclock.list/1'.")
-    sys.stdout.write(json.dumps(_plain(payload), allow_nan=False) + "\n")
+    sys.stdout.write(json.dumps(finite(payload), allow_nan=False) + "\n")
     sys.stdout.flush()
-
-
-def _plain(value: Any) -> Any:
-    """The same value from JSON's own types: NumPy and JAX values by their numbers, paths by their names."""
-    if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, PurePath):
-        return str(value)
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def console() -> "Console":

@@ -18,8 +18,11 @@ COMMANDS = {  # name -> "module:Class", a dataclass whose fields are the command
     "doctor": "overclock.cli.doctor:Doctor",
     "bench": "overclock.cli.bench:Bench",
     "verify": "overclock.cli.verify:Verify",
+    "repro": "overclock.cli.repro:Repro",
+    "mutate": "overclock.cli.mutate:Mutate",
     "play": "overclock.cli.play:Play",
     "record": "overclock.cli.record:Record",
+    "train": "overclock.cli.train:Train",
 }
 DESCRIPTION = """Slow reinforcement-learning environment in, fast one out, proven to behave the same.
 

@@ -15,19 +15,20 @@ import numpy as np
 from overclock.env.kernel import Environment, EnvState, Params
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Space, structure
+from overclock.env.trials import NotReachedError, find_step, other_values, sample_action
 from overclock.errors import OverclockError
 
-SEARCH_LANES, SEARCH_STEPS = 64, 1000  # random play in which a terminating step is looked for
+# What JAX raises when code asks a traced array for its value.
+TRACED = (
+    jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError,
+    jax.errors.NonConcreteBooleanIndexError,
+)  # fmt: skip
 
 
 class ContractError(OverclockError):
     """An environment breaks the contract."""
 
     exit_code = 1
-
-
-class NotReachedError(OverclockError):
-    """A check needs a situation that random play did not reach; nothing is wrong, nothing is shown."""
 
 
 def check_environment(env: Environment[Any, Any], params: Params | None = None) -> list[str]:
@@ -39,6 +40,11 @@ def check_environment(env: Environment[Any, Any], params: Params | None = None) 
             check(env, params)
         except NotReachedError as reason:
             not_shown.append(f"{check.__name__}: {reason}")
+        except TRACED as error:
+            raise ContractError(
+                "The rules ask for the value of a traced array (branch with jnp.where or jax.lax.cond, or make it a "
+                f"field of the environment): {str(error).splitlines()[0]}"
+            ) from error
     return not_shown
 
 
@@ -63,6 +69,7 @@ def actions_are_in_their_space(env: Environment[Any, Any], params: Any) -> None:
     space = env.action_space(params)
     for seed in range(20):
         sample = jax.tree.map(np.asarray, space.sample(Rng.of(seed)))
+        _require_equal_shapes("a sampled action", sample, structure(space))
         _require(space.contains(sample), f"action_space.sample gave {sample}, which the space does not contain.")
     _, state = env.reset(Rng.of(0), params)
     mask = env.action_mask(state.rules, params)
@@ -76,7 +83,7 @@ def actions_are_in_their_space(env: Environment[Any, Any], params: Any) -> None:
 
 
 def outputs_have_fixed_types(env: Environment[Any, Any], params: Any) -> None:
-    """Reward float32 per player, flags boolean scalars, `acting` one flag per player, info a dict."""
+    """Reward float32 per player, flags boolean scalars, `acting` one flag per player, info a dict of one structure."""
     _, state = env.reset(Rng.of(0), params)
     action = sample_action(env, Rng.of(0), state, params)
     _, _, reward, terminated, truncated, info = env.step_env(Rng.of(0), state, action, params)
@@ -90,6 +97,10 @@ def outputs_have_fixed_types(env: Environment[Any, Any], params: Any) -> None:
             flag.shape == () and flag.dtype == jnp.bool_, f"{name} is {flag.dtype}{list(flag.shape)}, expected bool[]."
         )
     _require(isinstance(info, dict), f"info is {type(info).__name__}, expected dict.")
+    _require_same_info("step_env", env, info, params)
+    for _ in range(3):
+        _, state, *_, info = env.step(Rng.of(0), state, sample_action(env, Rng.of(0), state, params), params)
+        _require_same_info("step", env, info, params)
     acting = env.acting(state.rules, params)
     _require(
         acting.shape == (env.num_players,) and acting.dtype == jnp.bool_,
@@ -109,7 +120,7 @@ def state_keeps_its_structure(env: Environment[Any, Any], params: Any) -> None:
 
 
 def reset_and_step_compile_once(env: Environment[Any, Any], params: Any) -> None:
-    """Other keys, states, actions and parameter values never compile again."""
+    """Other keys, states, actions and values of the parameters never compile again."""
     traces = {"reset": 0, "step": 0}
 
     def reset(rng: Rng, params: Any) -> Any:
@@ -121,10 +132,10 @@ def reset_and_step_compile_once(env: Environment[Any, Any], params: Any) -> None
         return env.step(rng, state, action, params)
 
     jit_reset, jit_step = jax.jit(reset), jax.jit(step)
-    for seed in range(3):
-        _, state = jit_reset(Rng.of(seed), params)
+    for seed, values in enumerate((params, params, other_values(params))):
+        _, state = jit_reset(Rng.of(seed), values)
         for _ in range(3):
-            _, state, *_ = jit_step(Rng.of(seed), state, sample_action(env, Rng.of(seed), state, params), params)
+            _, state, *_ = jit_step(Rng.of(seed), state, sample_action(env, Rng.of(seed), state, values), values)
     for name, count in traces.items():
         _require(count == 1, f"{name} was traced {count} times for inputs of one structure.")
 
@@ -187,7 +198,7 @@ def draws_never_share_a_site(env: Environment[Any, Any], params: Any) -> None:
 
 def a_time_limit_truncates_and_never_terminates(env: Environment[Any, Any], params: Any) -> None:
     """Truncated only: the limit is reached while the rules go on."""
-    state, action, rng = _find(env, params, terminated=False)
+    state, action, rng = find_step(env, params, terminated=False)
     limited = params.replace(max_steps=int(state.steps) + 1)
     _require_flags(env, rng, state, action, limited, terminated=False, truncated=True)
     unlimited = params.replace(max_steps=None)
@@ -196,13 +207,13 @@ def a_time_limit_truncates_and_never_terminates(env: Environment[Any, Any], para
 
 def the_rules_terminate_and_never_truncate(env: Environment[Any, Any], params: Any) -> None:
     """Terminated only: the rules end an episode that has time left."""
-    state, action, rng = _find(env, params, terminated=True)
+    state, action, rng = find_step(env, params, terminated=True)
     _require_flags(env, rng, state, action, params.replace(max_steps=None), terminated=True, truncated=False)
 
 
 def both_flags_may_come_together(env: Environment[Any, Any], params: Any) -> None:
     """Terminated and truncated: the rules end an episode on the last step that it has."""
-    state, action, rng = _find(env, params, terminated=True)
+    state, action, rng = find_step(env, params, terminated=True)
     limited = params.replace(max_steps=int(state.steps) + 1)
     _require_flags(env, rng, state, action, limited, terminated=True, truncated=True)
 
@@ -222,19 +233,6 @@ CHECKS: tuple[Callable[[Environment[Any, Any], Any], None], ...] = (
 )
 
 
-def sample_action(env: Environment[Any, Any], rng: Rng, state: EnvState, params: Any) -> Any:
-    """A random legal action (one per player where there are several) for one instance."""
-    space, mask = env.action_space(params), env.action_mask(state.rules, params)
-    rng = rng.of_section(Section.ACTION)
-    if env.num_players == 1:
-        return space.sample(rng, 0, mask)
-    samples = [
-        space.sample(rng, player * space.sites, None if mask is None else mask[player])
-        for player in range(env.num_players)
-    ]
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *samples)
-
-
 def mask_size(space: Space) -> int:
     """How many entries an action mask of this space has."""
     if hasattr(space, "n"):
@@ -242,34 +240,6 @@ def mask_size(space: Space) -> int:
     if hasattr(space, "nvec"):
         return sum(space.nvec)  # pyright: ignore[reportAttributeAccessIssue]
     raise ContractError(f"An action mask needs a Discrete or MultiDiscrete action space, not {space}.")
-
-
-def _find(env: Environment[Any, Any], params: Any, terminated: bool) -> tuple[EnvState, Any, Rng]:
-    """A state, action and randomness of random play whose step terminates (or does not)."""
-    unlimited = params.replace(max_steps=None)
-
-    def step(carry: Any, _: None) -> tuple[Any, Any]:
-        rng, state = carry
-        action = sample_action(env, rng, state, unlimited)
-        _, after, _, ended, _, _ = env.step(rng, state, action, unlimited)
-        return (rng.advance(), after), (state, action, ended)
-
-    def lane(rng: Rng) -> Any:
-        _, state = env.reset(rng, unlimited)
-        _, (states, actions, ends) = jax.lax.scan(step, (rng.advance(), state), None, SEARCH_STEPS)
-        first = jnp.argmax(ends == terminated)
-        return jax.tree.map(lambda leaf: leaf[first], (states, actions, ends)), first
-
-    rngs = Rng.of(3).lanes(SEARCH_LANES)
-    (states, actions, ends), firsts = jax.jit(jax.vmap(lane))(rngs)
-    hits = np.flatnonzero(np.asarray(ends) == terminated)
-    if hits.size == 0:
-        what = "terminating" if terminated else "continuing"
-        raise NotReachedError(f"no {what} step in {SEARCH_LANES} x {SEARCH_STEPS} steps of random play.")
-    lane_number = int(hits[0])
-    rng = jax.tree.map(lambda leaf: leaf[lane_number], rngs)
-    rng = rng.replace(counter=rng.counter + np.uint32(1) + firsts[lane_number].astype(np.uint32))
-    return (*jax.tree.map(lambda leaf: leaf[lane_number], (states, actions)), rng)
 
 
 def _require_flags(
@@ -282,6 +252,7 @@ def _require_flags(
         f"Expected terminated={terminated}, truncated={truncated}, got {bool(flags[0])}, {bool(flags[1])}.",
     )
     _, after, _, *flags, info = env.step(rng, state, action, params)
+    _require_same_info("an episode's last step", env, info, params)
     _require([bool(flag) for flag in flags] == [terminated, truncated], "Auto-reset changed the flags of its step.")
     _require(
         (int(after.steps) == 0) == (terminated or truncated),
@@ -289,6 +260,13 @@ def _require_flags(
     )
     for kept, last in zip(jax.tree.leaves(info["final_observation"]), jax.tree.leaves(last_obs), strict=True):
         _require(bool(jnp.array_equal(kept, last)), "The final observation was lost in auto-reset.")
+
+
+def _require_same_info(where: str, env: Environment[Any, Any], info: dict[str, Any], params: Any) -> None:
+    """The tree, shapes and dtypes that `env.info` gives for a first state, auto-reset's own entry left out."""
+    facts = {name: value for name, value in info.items() if name != "final_observation"}
+    first = jax.eval_shape(lambda: env.info(env.reset(Rng.of(0), params)[1].rules, params))
+    _require_equal_shapes(f"info after {where}", facts, first)
 
 
 def _require(condition: bool, sentence: str) -> None:

@@ -6,6 +6,7 @@ import importlib
 import re
 from typing import TYPE_CHECKING, Any
 
+from overclock import compile_cache
 from overclock.errors import UnknownEnvironmentError, UsageError
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def load(entry_point: str) -> Any:
 def make(env_id: str, **static: Any) -> "tuple[Environment[Any, Any], Params]":
     """An environment and its default parameters; keyword arguments are the environment's static fields."""
     entry = spec(env_id)
+    compile_cache.enable()
     cls = load(entry.entry_point)
     known = [field.name for field in dataclasses.fields(cls)]
     for name in static:

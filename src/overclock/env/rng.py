@@ -26,7 +26,7 @@ from overclock.errors import UsageError
 
 WEYL = np.uint32(0x9E3779B9)  # 2**32 / golden ratio: spreads consecutive counters
 SITE_WEYL = np.uint32(0x85EBCA6B)  # odd: spreads consecutive sites
-MULTIPLIER_A = np.uint32(0x21F0AAAD)  # two-round 32-bit mixer found by search (hash-prospector), bias 0.107
+MULTIPLIER_A = np.uint32(0x21F0AAAD)  # of a 32-bit mixer found by search (hash-prospector)
 MULTIPLIER_B = np.uint32(0xD35A2D97)
 SITES_PER_SECTION = 1 << 20  # word indices; a site has two of them
 

@@ -30,7 +30,10 @@ class Space:
         raise NotImplementedError
 
     def contains(self, value: Any) -> bool:
-        """Whether a concrete value has the right shape and dtype and lies inside."""
+        """Whether a concrete value has the right shape and kind and lies inside.
+
+        Discrete values may be of any integer type, plain `int` included; a Box wants its own dtype.
+        """
         raise NotImplementedError
 
 
@@ -57,7 +60,7 @@ class Discrete(Space):
 
     def contains(self, value: Any) -> bool:
         value = np.asarray(value)
-        return value.shape == () and value.dtype == self.dtype and 0 <= int(value) < self.n
+        return value.shape == () and value.dtype.kind in "iu" and 0 <= int(value) < self.n
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +98,7 @@ class MultiDiscrete(Space):
         value = np.asarray(value)
         return (
             value.shape == self.shape
-            and value.dtype == self.dtype
+            and value.dtype.kind in "iu"
             and bool(np.all((value >= 0) & (value < np.array(self.nvec))))
         )
 

@@ -2,9 +2,6 @@
 
 import io
 import json
-import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +9,19 @@ from overclock.bench import tables
 from overclock.bench.config import XLA
 from overclock.bench.plots import draw
 from overclock.errors import MissingError
-from overclock.verify.text import divergence_text, worst_text
+from overclock.files import finite, write_whole
+from overclock.verify.text import divergence_text, rollouts, worst_text
 
 
 def write_report(folder: Path, verify: dict[str, Any] | None, bench: dict[str, Any] | None) -> Path:
-    """Write report.html, report.md and report.json into `folder` (made anew, never half-written); returns the page."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
-    try:
-        (unfinished / "report.html").write_text(html(verify, bench))
-        (unfinished / "report.md").write_text(markdown(verify, bench))
-        numbers = {"schema": "overclock.report/1", "verify": verify, "bench": bench}
-        (unfinished / "report.json").write_text(json.dumps(numbers))
-        unfinished.chmod(0o755)
-        if folder.exists():
-            shutil.rmtree(folder)
-        os.replace(unfinished, folder)
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
+    """Write report.html, report.md and report.json into `folder` and return the page.
+
+    All three are built before the first is written, each appears whole, and other files in the folder stay.
+    """
+    numbers = json.dumps(finite({"schema": "overclock.report/1", "verify": verify, "bench": bench}), allow_nan=False)
+    files = {"report.md": markdown(verify, bench), "report.json": numbers, "report.html": html(verify, bench)}
+    for name, text in files.items():
+        write_whole(folder / name, text.encode())
     return folder / "report.html"
 
 
@@ -73,7 +64,7 @@ def sentences(verify: dict[str, Any] | None, bench: dict[str, Any] | None) -> li
     """The whole report in a few sentences."""
     said = []
     if verify and verify["verdict"] == "pass":
-        steps = sum(c["steps"] for c in verify["levels"][-1]["comparisons"])
+        steps = sum(c["steps"] for c in rollouts(verify))
         said.append(f"Equal to {verify['reference']} in {steps:,} compared steps.")
     elif verify:
         said.append(f"Different from {verify['reference']}.")
@@ -91,7 +82,7 @@ def _factor(ratio: float) -> str:
 
 def comparisons(verify: dict[str, Any] | None) -> list[dict[str, Any]]:
     """The comparisons with what people want to read of them."""
-    found = [] if verify is None else verify["levels"][-1]["comparisons"]
+    found = [] if verify is None else rollouts(verify)
     return [
         {
             **c,

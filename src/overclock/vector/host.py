@@ -5,6 +5,7 @@ environment gets it from `JaxHostVector`; a Rust environment implements it direc
 """
 
 import dataclasses
+import operator
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol
 
@@ -17,7 +18,7 @@ from overclock.env.kernel import Environment, Params
 from overclock.env.rng import Rng
 from overclock.env.spaces import Space
 from overclock.errors import UsageError
-from overclock.vector.resets import Resets
+from overclock.vector.resets import Fresh, Resets
 from overclock.vector.vectorize import Autoreset, VectorEnv, vectorize
 
 
@@ -42,11 +43,17 @@ class HostVector(Protocol):
     observation_space: Space  # of one player of one member
     action_space: Space
 
+    @property
+    def max_steps(self) -> Any:
+        """The time limit of an episode: a number, None where there is none, an array where lanes differ."""
+        ...
+
     def reset(self, seeds: Sequence[int | None] | None = None, mask: np.ndarray | None = None) -> Any:
         """Restart the lanes in `mask` (all, if None) and return every lane's observation.
 
-        A lane with a seed starts that seed's stream, so the same seed repeats the same episode whatever the
-        batch; a lane without one goes on with its own stream.
+        A lane with a seed starts that seed's stream, so the same seed repeats the same episodes whatever the
+        batch; a lane without one goes on with its own stream. Strategies that share episodes between lanes
+        (`Pool`, crowded `Optimistic`) repeat them when the whole batch is reset with the same seeds.
         """
         ...
 
@@ -81,13 +88,26 @@ class JaxHostVector:
         entropy = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
         _, self.state = venv.reset(Rng.of(entropy), self.params)
 
-    def reset(self, seeds: Sequence[int | None] | None = None, mask: np.ndarray | None = None) -> Any:
-        """As `HostVector.reset`."""
+    @property
+    def max_steps(self) -> Any:
+        """As `HostVector.max_steps`."""
+        return self.params.max_steps
+
+    def reset(
+        self, seeds: Sequence[int | None] | None = None, mask: np.ndarray | None = None, params: Params | None = None
+    ) -> Any:
+        """As `HostVector.reset`; `params` holds for what this reset draws, and for nothing after it."""
         mask = np.ones(self.num_envs, np.bool_) if mask is None else np.asarray(mask, np.bool_)
         if mask.shape != (self.num_envs,):
             raise UsageError(f"The reset mask has shape {mask.shape}, expected ({self.num_envs},).")
         streams = None if seeds is None else self._seeded(seeds)
-        obs, self.state = self.venv.reset_lanes(self.state, jnp.asarray(mask), streams, self.params)
+        if seeds is not None and mask.all() and None not in seeds and not isinstance(self.venv.resets, Fresh):
+            # Nothing of the past may be left, so what the strategy stores begins anew too; Fresh stores nothing.
+            obs, self.state = self.venv.reset(streams, self.params)
+            if params is None:
+                return jax.tree.map(np.asarray, obs)
+        params = self.params if params is None else params
+        obs, self.state = self.venv.reset_lanes(self.state, jnp.asarray(mask), streams, params)
         return jax.tree.map(np.asarray, obs)
 
     def step(self, actions: Any) -> HostStep:
@@ -116,8 +136,12 @@ class JaxHostVector:
         if len(seeds) != self.num_envs:
             raise UsageError(f"Got {len(seeds)} seeds for {self.num_envs} environments.")
         given = np.array([seed is not None for seed in seeds])
+        try:
+            whole = [0 if seed is None else operator.index(seed) for seed in seeds]
+        except TypeError:
+            raise UsageError(f"A seed must be a whole number or None, got {list(seeds)}.") from None
         # 64 bits with wrap-around, as `Rng.of` reads an integer.
-        numbers = np.array([0 if seed is None else int(seed) & 0xFFFFFFFFFFFFFFFF for seed in seeds], np.uint64)
+        numbers = np.array([seed & 0xFFFFFFFFFFFFFFFF for seed in whole], np.uint64)
         words = np.stack([numbers & np.uint64(0xFFFFFFFF), numbers >> np.uint64(32)], axis=-1).astype(np.uint32)
         fresh, own = Rng.of(jnp.asarray(words)), self.state.rng
         return jax.tree.map(lambda a, b: jnp.where(given, a, b), fresh, own)

@@ -23,8 +23,8 @@ def extension() -> Any:
         return importlib.import_module("overclock_native")
     except ImportError as error:
         raise MissingError(
-            f"Rust environments need the package overclock-native ({error}): run `make native` in a checkout, which "
-            "needs a Rust toolchain, or `pip install overclock-native`."
+            f"Rust environments need the package overclock-native ({error}): run `make native` (or "
+            "`pip install ./native`) in a checkout, with a Rust toolchain."
         ) from error
 
 
@@ -52,6 +52,7 @@ class NativeHostVector:
         with _usage_errors():
             self._batch = cls(num_envs, autoreset, entropy, **options)
         self.num_envs, self.autoreset = int(num_envs), autoreset
+        self.max_steps: int | None = options.get("max_steps")
         self.observation_space, self.action_space = spaces
 
     def reset(

@@ -7,7 +7,9 @@
 | `Pool(size, refresh)` | `refresh` resets | one of `size` stored ones, picked at random |
 
 Under `jit` a reset costs the same whether or not a lane ends, so an expensive reset on every lane and step can
-dominate; the other two trade that for sharing, which they count in the state and never hide.
+dominate; the other two trade that for episodes that lanes share. `Optimistic` counts in its store how often that
+happened. `Pool` counts nothing: every episode comes out of the pool, and two lanes, or one lane twice, may take the
+same entry before it is replaced.
 """
 
 import dataclasses
@@ -31,7 +33,7 @@ class ResetStore(Struct):
 
     episodes: Any
     cursor: Int[Array, ""]
-    shared: Int[Array, ""]
+    shared: Int[Array, ""]  # counted by Optimistic alone; Fresh shares nothing, Pool does not count
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,7 +89,10 @@ class Optimistic:
 
 @dataclasses.dataclass(frozen=True)
 class Pool:
-    """`size` stored episodes; each step replaces `refresh` of them, round-robin, so that start states stay new."""
+    """`size` stored episodes; each step replaces `refresh` of them, round-robin, so that start states stay new.
+
+    Lanes pick at random, so an episode may be taken several times before it is replaced; this is not counted.
+    """
 
     size: int
     refresh: int = 1

@@ -116,7 +116,10 @@ class VectorEnv:
     def reset_lanes(
         self, state: VectorState, mask: Bool[Array, " n"], rng: Rng | None = None, params: Any = None
     ) -> tuple[Obs, VectorState]:
-        """Restart the lanes in `mask`, from their own streams or, where given, from those of a batched `rng`."""
+        """Restart the lanes in `mask`, from their own streams or, where given, from those of a batched `rng`.
+
+        What the reset strategy stores is kept; `reset` with a batched `Rng` restarts every lane and prepares it anew.
+        """
         params = self.default_params() if params is None else params
         streams = state.rng if rng is None else select_lanes(mask, rng, state.rng)
         fresh = jax.vmap(self.env.reset_state, in_axes=(0, self.params_axes(params)))(streams, params)

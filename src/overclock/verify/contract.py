@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from overclock.errors import UsageError
+from overclock.verify.patched import Patch
 from overclock.verify.subject import Arrays, Observed, SubjectSpec
 
 Precision = Literal["float64", "float32"]
@@ -60,6 +61,19 @@ class Twin:
     reference: SubjectSpec
     performance: SubjectSpec
     contracts: Mapping[Precision, Contract]
+    plants: Mapping[str, Patch] = dataclasses.field(default_factory=dict)  # known bugs, by name
+    scenarios: str | None = None  # folder or package of level 2's scenario files
+    modules: str | None = None  # "package.module:MODULES": the functions of level 1, see module.py
+    transfer: str | None = None  # "package.module:PLAN": what level 4 trains and compares, see transfer_plan.py
+
+    def planted(self, name: str) -> "Twin":
+        """The same twin with a known bug in its performance side."""
+        if name not in self.plants:
+            known = ", ".join(sorted(self.plants)) or "none"
+            raise UsageError(f"{self.name} has no bug called '{name}' to plant; there are: {known}.")
+        patches = [dataclasses.asdict(self.plants[name])]
+        options = (*self.performance.options, ("patches", patches))
+        return dataclasses.replace(self, performance=dataclasses.replace(self.performance, options=options))
 
 
 def difference(reference: np.ndarray, performance: np.ndarray) -> np.ndarray:

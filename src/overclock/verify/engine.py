@@ -1,23 +1,28 @@
-"""`verify(env_id)`: run a twin's comparisons and say what they show. Level 3 (whole episodes) is what exists so far."""
+"""`verify(env_id)`: run a twin's levels and say what they show together."""
 
 import dataclasses
 import datetime
 import importlib.metadata
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from overclock.env import registry
 from overclock.errors import MissingError, UsageError
 from overclock.verify.actions import SourceMaker, controlled, uniform
 from overclock.verify.contract import Twin
+from overclock.verify.interaction import check_interactions
+from overclock.verify.property import check_properties
 from overclock.verify.rollout import Mode, Precision, RolloutResult, compare_rollouts
+from overclock.verify.selfcheck import check_reference
+from overclock.verify.transfer import check_transfer
 
 SCHEMA = "overclock.verify/1"
 SUMMARY = (
     "mode", "precision", "actions", "passed", "episodes", "steps", "terminated", "truncated", "excused_flags",
     "beyond_horizon", "divergence_bound",
 )  # fmt: skip
+GRAVEST_FIRST = ("could not verify", "fail", "inconclusive")
 CONTROLLED_SHARE = 10  # one controlled (long) episode for this many random ones
 PACKAGES = ("overclock", "jax", "jaxlib", "numpy", "gymnasium")
 
@@ -29,13 +34,55 @@ def verify(
     episodes: int = 100,
     seed: int = 0,
     timeout: float = 120.0,
-    progress: Progress = lambda name, done, total: None,
+    levels: Sequence[int] = (1, 2, 3, 4),
+    plant: str | None = None,
+    progress: Progress = lambda what, done, total: None,
 ) -> dict[str, Any]:
-    """Compare a registered environment with its reference; returns the report (schema overclock.verify/1)."""
+    """Compare a registered environment with its reference, level by level; returns the report (overclock.verify/1).
+
+    The reference is first compared with itself. `plant` puts one of the twin's known bugs into the performance side.
+    """
     if episodes < 1:
         raise UsageError(f"episodes must be at least 1, got {episodes}.")
+    if not timeout > 0:
+        raise UsageError(f"timeout must be a positive number of seconds, got {timeout:g}.")
     spec = registry.spec(env_id)
     twin = load_twin(spec)
+    twin = twin if plant is None else twin.planted(plant)
+    progress("the reference against itself", 0, 1)
+    itself = check_reference(twin, seed=seed, timeout=timeout)
+    progress("the reference against itself", 1, 1)
+    checks: dict[int, Callable[[], dict[str, Any]]] = {
+        1: lambda: check_properties(twin, seed=seed, progress=progress, timeout=timeout),
+        2: lambda: check_interactions(twin, timeout),
+        3: lambda: check_rollouts(spec, twin, episodes, seed, timeout, progress),
+        4: lambda: check_transfer(twin, seed=seed, timeout=timeout, progress=progress),
+    }
+    results = [checks[level]() for level in sorted(levels)]
+    return {
+        "schema": SCHEMA,
+        "env": spec.id,
+        "reference": spec.reference,
+        "verdict": overall([result["verdict"] for result in results]),
+        "self_check": itself,
+        "levels": results,
+        "planted": plant,
+        "seed": seed,
+        "command": _command(spec.id, episodes, seed, levels, plant),
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "versions": {"python": platform.python_version(), **_versions()},
+    }
+
+
+def overall(verdicts: Sequence[str]) -> str:
+    """The verdict of a report: the gravest of its levels'."""
+    return next((verdict for verdict in GRAVEST_FIRST if verdict in verdicts), "pass")
+
+
+def check_rollouts(
+    spec: registry.Spec, twin: Twin, episodes: int, seed: int, timeout: float, progress: Progress
+) -> dict[str, Any]:
+    """Level 3: every comparison of whole episodes that the twin's contract and the environment's player allow."""
     comparisons = []
     for mode, precision, actions, source, count in _plan(spec, twin, episodes):
         name = f"{actions} actions, {precision}, {mode.replace('_', ' ')}"
@@ -45,17 +92,17 @@ def verify(
         )  # fmt: skip
         comparisons.append(_describe(result))
     verdict = "pass" if all(comparison["passed"] for comparison in comparisons) else "fail"
-    return {
-        "schema": SCHEMA,
-        "env": spec.id,
-        "reference": spec.reference,
-        "verdict": verdict,
-        "levels": [{"level": 3, "name": "rollout", "verdict": verdict, "comparisons": comparisons}],
-        "seed": seed,
-        "command": f"overclock verify {spec.id} --episodes {episodes} --seed {seed}",
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "versions": {"python": platform.python_version(), **_versions()},
-    }
+    return {"level": 3, "name": "rollout", "verdict": verdict, "comparisons": comparisons}
+
+
+def _command(env_id: str, episodes: int, seed: int, levels: Sequence[int], plant: str | None) -> str:
+    chosen = sorted(levels)
+    words = ["overclock", "verify", env_id, "--episodes", str(episodes), "--seed", str(seed)]
+    if len(chosen) == 1 and chosen != [1]:
+        words += ["--only", str(chosen[0])]
+    elif chosen[-1] < 4:
+        words += ["--level", str(chosen[-1])]
+    return " ".join(words if plant is None else [*words, "--plant", plant])
 
 
 def load_twin(spec: registry.Spec) -> Twin:

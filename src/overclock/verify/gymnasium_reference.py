@@ -4,7 +4,9 @@ Gymnasium gives each environment a NumPy generator through `gymnasium.utils.seed
 hands out a generator that remembers what it returned, so the same numbers can be replayed on the other side.
 """
 
+import contextlib
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +14,8 @@ import gymnasium
 import numpy as np
 from gymnasium.utils import seeding
 
+from overclock.verify.branches import BranchTracer
+from overclock.verify.calls import note_draw
 from overclock.verify.subject import Arrays, Observed
 
 DRAW_METHODS = (
@@ -44,7 +48,9 @@ def _recording(name: str) -> Callable[..., Any]:
             self.inside = False
         # shuffle works in place and returns None: what it did to its argument is the draw. Copies, because the
         # environment may change a drawn array afterwards.
-        self.calls.append((name, np.array(args[0] if name == "shuffle" else value)))
+        drawn = np.array(args[0] if name == "shuffle" else value)
+        self.calls.append((name, drawn))
+        note_draw(name, args, kwargs, drawn)
         return value
 
     return method
@@ -62,6 +68,7 @@ def _recorded_np_random(seed: int | None = None) -> tuple[np.random.Generator, i
 _plain_np_random = seeding.np_random
 
 OUTPUTS: tuple[str, ...] = ("obs", "reward", "terminated", "truncated")
+NOT_THE_RULES = {"gymnasium.core", "typing", "builtins"}  # bases that every environment has
 
 StateReader = Callable[[gymnasium.Env], Arrays]
 StateWriter = Callable[[gymnasium.Env, Arrays], None]
@@ -92,41 +99,76 @@ class GymnasiumSubject:
         self._name_reset_draws, self._name_step_draws = name_reset_draws, name_step_draws
         self._draws: list[Arrays] = [{} for _ in range(num_envs)]
         self._obs: list[Any] = [None] * num_envs
+        self._masks: list[Any] = [None] * num_envs
+        self._tracer: BranchTracer | None = None
+
+    @property
+    def instances(self) -> list[gymnasium.Env]:
+        """The environments themselves, for checks that put one into a given situation."""
+        return self._envs
 
     def describe(self) -> dict[str, Any]:
         """As `Subject.describe`."""
-        space = self._envs[0].action_space
+        space, calls = self._envs[0].action_space, ["trace", "branches"]
         if isinstance(space, gymnasium.spaces.Discrete) and space.start == 0:
-            return {"kind": "discrete", "n": int(space.n)}
+            return {"kind": "discrete", "n": int(space.n), "calls": calls}
         if isinstance(space, gymnasium.spaces.Box):
-            return {"kind": "box", "low": space.low, "high": space.high}
+            return {"kind": "box", "low": space.low, "high": space.high, "calls": calls}
         raise NotImplementedError(f"no action source for {space}")
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
         """As `Subject.reset`; a Gymnasium reference starts from seeds and reports the draws they led to."""
         for lane, env in enumerate(self._envs):
             if mask[lane]:
-                self._obs[lane], _ = env.reset(seed=int(seeds[lane]))
+                with self._traced():
+                    self._obs[lane], info = env.reset(seed=int(seeds[lane]))
+                self._masks[lane] = info.get("action_mask")
                 self._draws[lane] = self._name_reset_draws(self._taken_calls(env))
-        return Observed({"obs": np.stack(self._obs)}, self._state(), _stack(self._draws))
+        return Observed({"obs": np.stack(self._obs), **self._mask()}, self._state(), _stack(self._draws))
 
     def step(self, actions: np.ndarray, draws: Arrays | None = None) -> Observed:
         """As `Subject.step`."""
-        rows, step_draws = [], []
+        rows, step_draws, new_branches = [], [], np.zeros(self.num_envs, np.int32)
         for lane, env in enumerate(self._envs):
             action = actions[lane].item() if actions.ndim == 1 else actions[lane]
-            obs, reward, terminated, truncated, _ = env.step(action)
-            self._obs[lane] = obs
+            known = self._reached()
+            with self._traced():
+                obs, reward, terminated, truncated, info = env.step(action)
+            new_branches[lane] = self._reached() - known
+            self._obs[lane], self._masks[lane] = obs, info.get("action_mask")
             rows.append((np.asarray(obs), np.float64(reward), np.bool_(terminated), np.bool_(truncated)))
             step_draws.append(self._name_step_draws(self._taken_calls(env)))
         columns = (np.stack(column) for column in zip(*rows, strict=True))
-        outputs: Arrays = dict(zip(OUTPUTS, columns, strict=True))
+        outputs: Arrays = {**dict(zip(OUTPUTS, columns, strict=True)), **self._mask()}
+        if self._tracer is not None:
+            outputs["new_branches"] = new_branches
         return Observed(outputs, self._state(), _stack(step_draws))
 
     def set_state(self, state: Arrays) -> None:
         """As `Subject.set_state`."""
         for lane, env in enumerate(self._envs):
             self._write_state(env, {name: values[lane] for name, values in state.items()})
+
+    def trace(self) -> None:
+        """From now on, watch the environment's own code: steps also show `new_branches`, those a lane was first at."""
+        classes = [cls for cls in type(self._envs[0].unwrapped).__mro__ if cls.__module__ not in NOT_THE_RULES]
+        self._tracer = BranchTracer(sorted({inspect.getfile(cls) for cls in classes}))
+
+    def branches(self) -> dict[str, list[str]]:
+        """What `trace` has seen so far, in words: branch outcomes reached and missed, functions never entered."""
+        return {} if self._tracer is None else self._tracer.report()
+
+    def _traced(self) -> contextlib.AbstractContextManager[Any]:
+        return contextlib.nullcontext() if self._tracer is None else self._tracer
+
+    def _reached(self) -> int:
+        return 0 if self._tracer is None else len(self._tracer.reached)
+
+    def _mask(self) -> Arrays:
+        """Legal actions, where the environment reports them in `info` as Gymnasium's Taxi does."""
+        if any(mask is None for mask in self._masks):
+            return {}
+        return {"action_mask": np.stack(self._masks).astype(np.bool_)}
 
     def _state(self) -> Arrays:
         return _stack([self._read_state(env) for env in self._envs])

@@ -1,4 +1,4 @@
-"""Our side of a twin: any registered JAX environment as a Subject that replays given draws."""
+"""Our side of a twin: any registered JAX environment as a Subject that replays given draws (or makes its own)."""
 
 from typing import Any
 
@@ -8,61 +8,107 @@ import numpy as np
 
 from overclock.env import registry
 from overclock.env.kernel import EnvState, select
-from overclock.env.rng import Rng
+from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Box, Discrete
 from overclock.vector.host import flatten_state
+from overclock.vector.vectorize import select_lanes
+from overclock.verify.patched import Patch, load_patched
 from overclock.verify.subject import Arrays, Observed
 
 
 class JaxSubject:
     """A batch of one environment; state fields are the names of the rules' state, plus `steps`."""
 
-    def __init__(self, num_envs: int, env_id: str, static: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        num_envs: int,
+        env_id: str,
+        static: dict[str, Any] | None = None,
+        params: dict[str, Any] | None = None,
+        patches: list[dict[str, str]] | None = None,
+    ) -> None:
+        """`static` and `params` override defaults; `patches` plant known bugs in the source before it is imported."""
+        for patch in patches or []:
+            load_patched(Patch(**patch))
         self.num_envs = num_envs
-        self._env, self._params = registry.make(env_id, **(static or {}))
-        rng = Rng.of(0).lanes(num_envs)
-        self._reset_like = jax.eval_shape(jax.vmap(lambda r: self._env.draw_reset(r, self._params)), rng)
-        self._lanes: EnvState = jax.jit(jax.vmap(lambda r: self._env.reset_state(r, self._params)))(rng)
-        self._step_like = jax.eval_shape(
-            jax.vmap(lambda r, s: self._env.draw_step(r, s, self._params)), rng, self._lanes.rules
+        self._env, defaults = registry.make(env_id, **(static or {}))
+        self._params = defaults.replace(**(params or {}))
+        self._rng = rng = Rng.of(0).lanes(num_envs)
+        self._jit_draw_reset = jax.jit(
+            jax.vmap(lambda r: self._env.draw_reset(r.of_section(Section.RESET), self._params))
         )
+        self._jit_draw_step = jax.jit(
+            jax.vmap(lambda r, s: self._env.draw_step(r.of_section(Section.STEP), s, self._params))
+        )
+        self._reset_like = jax.eval_shape(self._jit_draw_reset, rng)
+        self._lanes: EnvState = jax.jit(jax.vmap(lambda r: self._env.reset_state(r, self._params)))(rng)
+        self._step_like = jax.eval_shape(self._jit_draw_step, rng, self._lanes.rules)
         self._jit_reset = jax.jit(jax.vmap(self._reset_lane))
         self._jit_step = jax.jit(jax.vmap(self._step_lane))
+
+    @property
+    def rules(self) -> tuple[Any, Any]:
+        """The environment and its parameters, for checks of single functions."""
+        return self._env, self._params
 
     def describe(self) -> dict[str, Any]:
         """As `Subject.describe`."""
         space = self._env.action_space(self._params)
+        more: dict[str, Any] = {"calls": ["metamorphic"]}
+        if self._env.num_players > 1:
+            more["players"] = self._env.num_players
         if isinstance(space, Discrete):
-            return {"kind": "discrete", "n": space.n}
+            return {"kind": "discrete", "n": space.n, **more}
         if isinstance(space, Box):
             low, high = space.bounds()
-            return {"kind": "box", "low": low, "high": high}
+            return {"kind": "box", "low": low, "high": high, **more}
         raise NotImplementedError(f"no action source for {space}")
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
-        """As `Subject.reset`; the randomness must be given."""
-        self._lanes, obs = self._jit_reset(mask, _unflatten(draws or {}, self._reset_like), self._lanes)
-        return Observed({"obs": np.asarray(obs)}, self._state(), draws or {})
+        """As `Subject.reset`; without draws, from its own randomness for the seeds."""
+        if draws is None:
+            words = np.stack([seeds & 0xFFFFFFFF, seeds >> 32], axis=-1).astype(np.uint32)
+            self._rng = select_lanes(jnp.asarray(mask), Rng.of(jnp.asarray(words)), self._rng)
+            draws = flatten_state(self._jit_draw_reset(self._rng))
+            self._rng = self._rng.advance()
+        self._lanes, outputs = self._jit_reset(mask, _unflatten(draws, self._reset_like), self._lanes)
+        return self._observed(outputs, draws)
 
     def step(self, actions: np.ndarray, draws: Arrays | None = None) -> Observed:
-        """As `Subject.step`."""
-        draw = _unflatten(draws or {}, self._step_like)
+        """As `Subject.step`; without draws, from its own randomness."""
+        if draws is None:
+            draws = flatten_state(self._jit_draw_step(self._rng, self._lanes.rules))
+            self._rng = self._rng.advance()
+        draw = _unflatten(draws, self._step_like)
         self._lanes, outputs = self._jit_step(self._lanes, jnp.asarray(actions), draw)
-        return Observed({name: np.asarray(value) for name, value in outputs.items()}, self._state(), draws or {})
+        return self._observed(outputs, draws)
 
     def set_state(self, state: Arrays) -> None:
         """As `Subject.set_state`."""
         rules = _unflatten({name: values for name, values in state.items() if name != "steps"}, self._lanes.rules)
         self._lanes = EnvState(rules=rules, steps=jnp.asarray(state["steps"], jnp.int32))
 
-    def _reset_lane(self, chosen: Any, draw: Any, lane: EnvState) -> tuple[EnvState, Any]:
+    def metamorphic(self) -> list[dict[str, Any]]:
+        """Checks of this environment against itself (see metamorphic.py)."""
+        from overclock.verify.metamorphic import check_itself  # most subjects are never asked
+
+        return check_itself(self._env, self._params)
+
+    def _reset_lane(self, chosen: Any, draw: Any, lane: EnvState) -> tuple[EnvState, dict[str, Any]]:
         lane = select(chosen, self._env.begin(draw, self._params), lane)
-        return lane, self._env.observe(lane.rules, self._params)
+        return lane, self._seen(lane)
 
     def _step_lane(self, lane: EnvState, action: Any, draw: Any) -> tuple[EnvState, dict[str, Any]]:
         lane, reward, terminated, truncated = self._env.advance(lane, action, draw, self._params)
-        obs = self._env.observe(lane.rules, self._params)
-        return lane, {"obs": obs, "reward": reward, "terminated": terminated, "truncated": truncated}
+        return lane, {**self._seen(lane), "reward": reward, "terminated": terminated, "truncated": truncated}
+
+    def _seen(self, lane: EnvState) -> dict[str, Any]:
+        mask = self._env.action_mask(lane.rules, self._params)
+        seen = {"obs": self._env.observe(lane.rules, self._params)}
+        return seen if mask is None else {**seen, "action_mask": mask}
+
+    def _observed(self, outputs: dict[str, Any], draws: Arrays) -> Observed:
+        return Observed({name: np.asarray(value) for name, value in outputs.items()}, self._state(), draws)
 
     def _state(self) -> Arrays:
         return {**flatten_state(self._lanes.rules), "steps": np.asarray(self._lanes.steps)}

@@ -58,6 +58,12 @@ class ProcessSubject:
         """As `Subject.set_state`."""
         self._call("set_state", state=state)
 
+    def ask(self, call: str, **arguments: Any) -> Any:
+        """One of the further calls a subject may offer; it lists them in its description under `calls`."""
+        if call not in self.description.get("calls", ()):
+            raise CouldNotVerifyError(f"could not verify: {self.name} does not offer `{call}`.")
+        return self._call(call, **arguments)
+
     def close(self) -> None:
         """End the process and everything it started."""
         with contextlib.suppress(ProcessLookupError, PermissionError):

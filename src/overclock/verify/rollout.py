@@ -11,8 +11,10 @@ from typing import Any, Literal
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.verify.actions import ActionSource, SourceMaker
-from overclock.verify.contract import Contract, Field, Precision, Twin, difference
+from overclock.verify.actions import ActionSource, GuidedSource, SourceMaker
+from overclock.verify.compare import judge
+from overclock.verify.contract import Contract, Field, Precision, Twin
+from overclock.verify.episode import Episode, History
 from overclock.verify.process import ProcessSubject
 from overclock.verify.subject import Observed
 
@@ -43,6 +45,7 @@ class FieldResult:
     compared: int = 0
     largest_error: float = 0.0
     first_divergence: Divergence | None = None
+    episode: Episode | None = None  # the one that diverged, up to there
 
 
 @dataclasses.dataclass
@@ -59,6 +62,7 @@ class RolloutResult:
     excused_flags: int = 0  # flags that differed within the contract's margin of a threshold
     beyond_horizon: int = 0  # free-running steps not compared, past the contract's horizon
     fields: dict[str, FieldResult] = dataclasses.field(default_factory=dict)
+    branches: dict[str, list[str]] | None = None  # of the reference, where the actions were guided by them
 
     @property
     def passed(self) -> bool:
@@ -73,8 +77,16 @@ class RolloutResult:
     @property
     def first_divergence(self) -> Divergence | None:
         """The earliest one by step."""
-        found = [result.first_divergence for result in self.fields.values() if result.first_divergence is not None]
-        return min(found, key=lambda divergence: divergence.step, default=None)
+        return None if (first := self._first()) is None else first.first_divergence
+
+    @property
+    def first_episode(self) -> Episode | None:
+        """The episode of `first_divergence`, up to there: what `shrink` starts from."""
+        return None if (first := self._first()) is None else first.episode
+
+    def _first(self) -> FieldResult | None:
+        found = [(result.first_divergence.step, result) for result in self.fields.values() if result.first_divergence]
+        return min(found, key=lambda pair: pair[0], default=(0, None))[1]
 
 
 def compare_rollouts(
@@ -125,19 +137,28 @@ class _Comparison:
     ) -> RolloutResult:
         lanes = reference.num_envs
         generator = np.random.default_rng(seed)
+        guided = action_source if isinstance(action_source, GuidedSource) else None
         next_seed = seed + lanes
         seeds = np.arange(seed, seed + lanes, dtype=np.int64)
+        if guided is not None:
+            reference.ask("trace")
+            seeds[:] = [guided.begin(generator, lane, int(seeds[lane])) for lane in range(lanes)]
         counted = np.ones(lanes, np.bool_)  # lanes whose running episode belongs to the quota
         started = lanes
+        self.history = History(lanes)
         ref = reference.reset(counted, seeds)
+        self.history.reset(counted, ref.draws)
         perf = performance.reset(counted, seeds, ref.draws)
         self._compare(ref, perf, None, None, counted, seeds)
         while counted.any():
-            before, action = ref, action_source(generator, ref)
+            before, action = ref, action_source(generator, _shown(ref, perf))
             if self.mode == "per_step":
                 performance.set_state(before.state)
             ref = reference.step(action)
+            self.history.step(action, ref.draws)
             perf = performance.step(action, ref.draws)
+            if guided is not None:
+                guided.learn(ref)
             self._compare(ref, perf, before, action, counted, seeds)
             ended = ref.outputs["terminated"] | ref.outputs["truncated"]
             finished = ended & counted
@@ -152,9 +173,14 @@ class _Comparison:
                 counted[lane] = started < episodes
                 started += int(counted[lane])
                 seeds[lane], next_seed = next_seed, next_seed + 1
+                if guided is not None:
+                    seeds[lane] = guided.begin(generator, int(lane), int(seeds[lane]))
             ref = reference.reset(ended, seeds)
+            self.history.reset(ended, ref.draws)
             perf = performance.reset(ended, seeds, ref.draws)
             self._compare(ref, perf, None, None, counted & ended, seeds)
+        if guided is not None:
+            self.result.branches = reference.ask("branches")
         return self.result
 
     def _compare(
@@ -172,29 +198,31 @@ class _Comparison:
             self.result.beyond_horizon += int(late.sum())
             counted = counted & ~late
         for name, result in self.result.fields.items():
-            reference, performance = result.field.of(ref), result.field.of(perf)
-            if reference is None:
+            judged = judge(self.contract, result.field, result.tolerance, ref, perf)
+            if judged is None:
                 continue
-            if performance is None:
-                performance = np.empty((len(reference), 0))
-            errors = np.where(counted, difference(reference, performance), 0.0)
-            wrong = errors > result.tolerance
-            if reference.dtype == np.bool_ and self.contract.distance_to_limit is not None:
-                near = self.contract.distance_to_limit(ref.state) <= self.contract.limit_margin
-                self.result.excused_flags += int((wrong & near).sum())
-                errors, wrong = np.where(wrong & near, 0.0, errors), wrong & ~near
+            errors, wrong = np.where(counted, judged.errors, 0.0), judged.wrong & counted
+            self.result.excused_flags += int((judged.excused & counted).sum())
             result.compared += int(counted.sum())
             result.largest_error = max(result.largest_error, float(errors.max(initial=0.0)))
             if wrong.any() and result.first_divergence is None:
                 lane = int(np.flatnonzero(wrong)[0])
+                result.episode = self.history.episode(lane, int(seeds[lane]))
                 result.first_divergence = Divergence(
                     field=name,
                     episode_seed=int(seeds[lane]),
                     step=int(steps[lane]),
-                    reference=reference[lane].tolist(),
-                    performance=performance[lane].tolist(),
+                    reference=judged.reference[lane].tolist(),
+                    performance=judged.performance[lane].tolist(),
                     error=float(errors[lane]),
                     tolerance=result.tolerance,
                     state_before={} if before is None else {k: v[lane].tolist() for k, v in before.state.items()},
                     action=None if action is None else action[lane].tolist(),
                 )
+
+
+def _shown(ref: Observed, perf: Observed) -> Observed:
+    """What an action source sees: the reference, with the performance side's action mask where only that one has it."""
+    if "action_mask" in ref.outputs or "action_mask" not in perf.outputs:
+        return ref
+    return dataclasses.replace(ref, outputs={**ref.outputs, "action_mask": perf.outputs["action_mask"]})

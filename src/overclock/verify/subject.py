@@ -16,7 +16,7 @@ Arrays = dict[str, np.ndarray]
 class Observed:
     """What a subject shows after a reset or a step of all its lanes."""
 
-    outputs: Arrays  # obs, and after a step reward, terminated, truncated
+    outputs: Arrays  # obs, action_mask where there is one, and after a step reward, terminated, truncated
     state: Arrays  # every state field it can name
     draws: Arrays  # the randomness it just used (a reference) or was given (a performance side)
 
@@ -27,7 +27,11 @@ class Subject(Protocol):
     num_envs: int
 
     def describe(self) -> dict[str, Any]:
-        """The action space, `{"kind": "discrete", "n": n}` or `{"kind": "box", "low": ..., "high": ...}` (arrays)."""
+        """The action space: `{"kind": "discrete", "n": n}` or `{"kind": "box", "low": ..., "high": ...}` (arrays).
+
+        Games of several players add `"players": P`. `"calls"` lists the further calls a subject offers: `trace` and
+        `branches` (a reference that can tell which branches of its code ran), `metamorphic` (checks of itself).
+        """
         ...
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:

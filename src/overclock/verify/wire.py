@@ -3,7 +3,8 @@
 Four bytes (little-endian length) followed by UTF-8 JSON. It is deliberately plain, so that a reference written
 in C, Rust or JavaScript can speak it with a few lines.
 
-Requests: `{"call": "reset" | "step" | "set_state" | "describe", ...arguments}`.
+Requests: `{"call": "reset" | "step" | "set_state" | "describe", ...arguments}`, and whatever further calls the
+answer to `describe` lists under `calls`.
 Replies: `{"ok": value}` or `{"error": "what went wrong"}`.
 """
 

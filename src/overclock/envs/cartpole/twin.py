@@ -4,6 +4,7 @@ import numpy as np
 
 from overclock.envs.cartpole.env import CartPoleParams
 from overclock.verify.contract import Contract, Field, Twin
+from overclock.verify.patched import Patch
 from overclock.verify.subject import Arrays, SubjectSpec
 
 STATE = ("state.x", "state.x_dot", "state.theta", "state.theta_dot")
@@ -13,6 +14,20 @@ STATE = ("state.x", "state.x_dot", "state.theta", "state.theta_dot")
 HORIZON = 100
 UNSTABLE = "the upright pole is an unstable equilibrium: an error grows by e**0.08 per step"
 
+RULES = "overclock.envs.cartpole.env"
+PLANTS = {
+    # Gymnasium's own JAX version has had this one since 2022; returns do not show it.
+    "polemass-plus": Patch(
+        RULES,
+        "jnp.asarray(params.masspole, dtype) * params.length",
+        "jnp.asarray(params.masspole, dtype) + params.length",
+    ),
+    "angle-6-degrees": Patch(RULES, "12 * 2 * math.pi / 360", "6 * 2 * math.pi / 360"),
+    "gravity": Patch(RULES, "gravity: float = 9.8", "gravity: float = 9.81"),
+    "late-truncation": Patch(RULES, "max_steps: int | None = 500", "max_steps: int | None = 501"),
+    "ignores-the-draw": Patch(RULES, "        return draw\n", "        return draw.replace(x=draw.x * 0)\n"),
+}
+
 
 def twin() -> Twin:
     """The two sides and the contract for each precision."""
@@ -21,6 +36,10 @@ def twin() -> Twin:
         reference=SubjectSpec("overclock.envs.cartpole.reference:reference"),
         performance=SubjectSpec("overclock.verify.performance:JaxSubject", (("env_id", "cartpole-v1"),)),
         contracts={"float64": _contract_float64(), "float32": _contract_float32()},
+        plants=PLANTS,
+        scenarios="overclock.envs.cartpole.scenarios",
+        modules="overclock.envs.cartpole.modules:MODULES",
+        transfer="overclock.envs.cartpole.transfer:PLAN",
     )
 
 

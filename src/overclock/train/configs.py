@@ -1,0 +1,29 @@
+"""Hyper-parameters that were tuned for an environment; every other environment gets the paper's defaults."""
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from overclock.env import registry
+
+if TYPE_CHECKING:
+    from overclock.train.ppo import PPOConfig
+
+# Per id, what differs from PPOConfig's defaults. docs/training.md says how each was found.
+TUNED: dict[str, dict[str, Any]] = {
+    "cartpole-v1": {
+        "total_steps": 131_072,
+        "num_envs": 32,
+        "num_steps": 32,
+        "learning_rate": 2.5e-3,
+        "gamma": 0.98,
+        "gae_lambda": 0.9,
+        "entropy_coefficient": 0.0,
+    },
+}
+
+
+def tuned(env_id: str, **changes: Any) -> "PPOConfig":
+    """The configuration for an environment, with some fields changed; a bare name means its newest version."""
+    from overclock.train.ppo import PPOConfig
+
+    return dataclasses.replace(PPOConfig(**TUNED.get(registry.spec(env_id).id, {})), **changes)

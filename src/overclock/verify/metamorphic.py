@@ -1,0 +1,266 @@
+"""Checks that need no reference: an environment must agree with itself however it is run.
+
+A batch with its members, jit with eager code, `scan` with single steps, a restored state with the one that was saved,
+automatic resets with manual ones. Integers and flags must be equal. Floats may differ by a few units in the last place
+where two *different programs* compute them, because XLA fuses and vectorises each program in its own way; where one
+program runs twice they must be equal too. A unit (ulp) is that of the largest value a field has on the journey: a sum
+that happens to come out near zero carries the rounding of its terms, not of itself.
+"""
+
+import dataclasses
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from overclock.env.kernel import Environment
+from overclock.vector.rollout import rollout
+from overclock.vector.snapshot import load_state, save_state
+from overclock.vector.vectorize import VectorEnv, VectorState, vectorize
+
+LANES = 8
+FEW_LANES = 3
+STEPS = 24
+EAGER_STEPS = 4  # eager code runs operation by operation, which is slow
+SCAN_STEPS = 4  # short, because an unstable system multiplies the last bit at every step
+SHORT_LIMIT = 7  # a time limit that certainly ends episodes inside STEPS
+
+EXACT = "one program on the same numbers"
+ULPS = 8.0  # per step: a handful of roundings along one formula (CartPole shows 0.1)
+PROGRAMS = "two programs of one formula: XLA fuses and vectorises them differently, integers and flags are exact"
+
+
+@dataclasses.dataclass(frozen=True)
+class Journey:
+    """A batch on its way under random legal actions: states before each step (and the last), actions, outcomes."""
+
+    states: list[VectorState]
+    actions: list[Any]
+    outcomes: list[Any]  # of `VectorEnv.step`, without the state
+
+    def scales(self) -> dict[str, float]:
+        """The largest value of every float field on the way."""
+        found: dict[str, float] = {}
+        for _, _, outcome, after in _steps(self):
+            for field, values in _leaves(_named(after, *outcome)):
+                if jnp.issubdtype(values.dtype, np.floating):
+                    finite = np.abs(values[np.isfinite(values)].astype(np.float64))
+                    found[field] = max(found.get(field, 0.0), float(finite.max(initial=0.0)))
+        return found
+
+
+@dataclasses.dataclass
+class Check:
+    """One property: how many times it was looked at, the largest error (in ulp) and the field that has it."""
+
+    name: str
+    tolerance: float = 0.0
+    reason: str = EXACT
+    compared: int = 0
+    largest_error: float = 0.0
+    worst_field: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether it was looked at, and held."""
+        return self.compared > 0 and self.largest_error <= self.tolerance
+
+    def compare(self, a: Any, b: Any, scales: Mapping[str, float] = MappingProxyType({})) -> None:
+        """Two trees that must agree."""
+        self.compared += 1
+        for field, error in distances(a, b, scales):
+            if error > self.largest_error:
+                self.largest_error, self.worst_field = error, field
+
+    def result(self) -> dict[str, Any]:
+        """As plain values."""
+        return {**dataclasses.asdict(self), "unit": "ulp", "passed": self.passed}
+
+
+def check_itself(env: Environment[Any, Any], params: Any = None, seed: int = 0) -> list[dict[str, Any]]:
+    """Run every check on an environment; works for any number of players."""
+    params = env.default_params() if params is None else params
+    batch = vectorize(env, LANES)
+    journey = travel(batch, params, seed)
+    return [check(batch, params, seed, journey).result() for check in CHECKS]
+
+
+def travel(batch: VectorEnv, params: Any, seed: int, start: VectorState | None = None, steps: int = STEPS) -> Journey:
+    """Step a batch under random legal actions, from a reset or from a given state."""
+    state = batch.reset(jax.random.key(seed), params)[1] if start is None else start
+    journey = Journey([state], [], [])
+    for _ in range(steps):
+        actions = _sample(batch, state, params)
+        obs, state, *outcome = batch.step(state, actions, params)
+        journey.actions.append(actions)
+        journey.outcomes.append((obs, *outcome))
+        journey.states.append(state)
+    return journey
+
+
+_sample = jax.jit(VectorEnv.sample_actions, static_argnums=0)
+_rollout = jax.jit(rollout, static_argnames=("venv", "num_steps"))
+
+
+def same_seed_twice(batch: VectorEnv, params: Any, seed: int, journey: Journey) -> Check:
+    """A second journey from the same seed is the first one."""
+    check = Check("same seed twice")
+    again = travel(batch, params, seed)
+    check.compare((again.states, again.actions, again.outcomes), (journey.states, journey.actions, journey.outcomes))
+    return check
+
+
+def save_and_restore(batch: VectorEnv, params: Any, seed: int, journey: Journey) -> Check:
+    """A state written to disk in mid-episode and read back goes on as if nothing had happened."""
+    check, middle = Check("save and restore"), STEPS // 2
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "state.safetensors"
+        save_state(path, journey.states[middle])
+        restored = load_state(path, like=journey.states[0])
+    resumed = travel(batch, params, seed, restored, STEPS - middle)
+    check.compare(resumed.states, journey.states[middle:])
+    check.compare(resumed.outcomes, journey.outcomes[middle:])
+    return check
+
+
+def permuted_batch(batch: VectorEnv, params: Any, seed: int, journey: Journey) -> Check:
+    """Lanes in another order give the same results in that order."""
+    order = np.random.default_rng(seed).permutation(LANES)
+    return _compare_lanes(Check("permuted batch", ULPS, PROGRAMS), batch, params, journey, order)
+
+
+def batch_sizes(batch: VectorEnv, params: Any, seed: int, journey: Journey) -> Check:
+    """A lane does not notice how many others there are."""
+    few = vectorize(batch.env, FEW_LANES)
+    return _compare_lanes(Check("batch sizes", ULPS, PROGRAMS), few, params, journey, np.arange(FEW_LANES))
+
+
+def batch_and_single(batch: VectorEnv, params: Any, seed: int, journey: Journey) -> Check:
+    """Lane i of a batch does what a single environment does in its state, with its randomness and action."""
+    return _compare_single(Check("batch and single", ULPS, PROGRAMS), batch, params, journey, every=1)
+
+
+def jit_and_eager(batch: VectorEnv, params: Any, seed: int, journey: Journey) -> Check:
+    """Compiled code does what the same Python code does operation by operation, on plain arrays."""
+    with jax.disable_jit():
+        check = Check("jit and eager", ULPS, PROGRAMS)
+        return _compare_single(check, batch, params, journey, every=STEPS // EAGER_STEPS)
+
+
+def scan_and_steps(batch: VectorEnv, params: Any, seed: int, journey: Journey) -> Check:
+    """Steps inside one `lax.scan` are the steps taken one by one."""
+    check, scales = Check("scan and steps", ULPS * SCAN_STEPS, PROGRAMS), journey.scales()
+    for start in range(0, STEPS - SCAN_STEPS + 1, SCAN_STEPS):
+        end = start + SCAN_STEPS
+        state, kept = _rollout(batch, journey.states[start], num_steps=SCAN_STEPS, params=params)
+        seen = [batch.observe(state, params) for state in journey.states[start:end]]
+        rest = [outcome[1:] for outcome in journey.outcomes[start:end]]
+        one_by_one = [(obs, *values) for obs, values in zip(seen, rest, strict=True)]
+        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *one_by_one)
+        in_scan = (kept.obs, kept.reward, kept.terminated, kept.truncated, kept.info)
+        check.compare(_named(state, *in_scan), _named(journey.states[end], *stacked), scales)
+    return check
+
+
+def automatic_and_manual_reset(batch: VectorEnv, params: Any, seed: int, journey: Journey) -> Check:
+    """`same_step` does what stepping and then resetting the ended lanes from their own streams does.
+
+    Under a short time limit, so that episodes do end.
+    """
+    check, manual = Check("automatic and manual reset", ULPS, PROGRAMS), vectorize(batch.env, LANES, autoreset="off")
+    limit = SHORT_LIMIT if params.max_steps is None else np.minimum(params.max_steps, SHORT_LIMIT)
+    limited = params.replace(max_steps=limit)
+    short = travel(batch, limited, seed, steps=SHORT_LIMIT + 1)
+    for state, actions, outcome, after in _steps(short):
+        _, got, *rest = manual.step(state, actions, limited)
+        obs, got = manual.reset_lanes(got, rest[1] | rest[2], state.rng, limited)
+        check.compare(_named(got, obs, *rest), _named(after, *outcome), short.scales())
+    return check
+
+
+CHECKS: tuple[Callable[[VectorEnv, Any, int, Journey], Check], ...] = (
+    same_seed_twice,
+    save_and_restore,
+    permuted_batch,
+    batch_sizes,
+    batch_and_single,
+    jit_and_eager,
+    scan_and_steps,
+    automatic_and_manual_reset,
+)
+
+
+def distances(a: Any, b: Any, scales: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    """Per leaf of two trees: 0 where equal; floats in ulp of the field's largest value; infinite for anything else."""
+    left, right = _leaves(a), _leaves(b)
+    if [field for field, _ in left] != [field for field, _ in right]:
+        yield "structure", np.inf
+        return
+    for (field, first), (_, second) in zip(left, right, strict=True):
+        yield field, _distance(first, second, scales.get(field, 0.0))
+
+
+def _distance(a: np.ndarray, b: np.ndarray, scale: float) -> float:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return np.inf
+    if not jnp.issubdtype(a.dtype, np.floating):
+        return 0.0 if np.array_equal(a, b) else np.inf
+    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+    same = (wide_a == wide_b) | (np.isnan(wide_a) & np.isnan(wide_b))
+    if same.all():
+        return 0.0
+    finite = np.isfinite(wide_a) & np.isfinite(wide_b)
+    if not (same | finite).all():
+        return np.inf
+    largest = max(scale, *(float(np.abs(side[finite]).max()) for side in (wide_a, wide_b)))
+    gap = np.abs(np.where(finite, wide_a, 0.0) - np.where(finite, wide_b, 0.0)).max()
+    return float(gap / (float(jnp.finfo(a.dtype).eps) * largest))
+
+
+def _leaves(tree: Any) -> list[tuple[str, np.ndarray]]:
+    paths, _ = jax.tree_util.tree_flatten_with_path(tree)
+    return [(jax.tree_util.keystr(path, simple=True, separator="."), np.asarray(leaf)) for path, leaf in paths]
+
+
+def _named(state: Any, obs: Any, reward: Any, terminated: Any, truncated: Any, info: Any) -> dict[str, Any]:
+    """Everything a step leads to, under the names that results show; `state` is a batch's or a single environment's."""
+    lanes, streams = (state.lanes, {"rng": state.rng}) if isinstance(state, VectorState) else (state, {})
+    outcome = {"obs": obs, "reward": reward, "terminated": terminated, "truncated": truncated, "info": info}
+    return {"state": lanes.rules, "steps": lanes.steps, **streams, **outcome}
+
+
+def _steps(journey: Journey) -> Iterator[tuple[VectorState, Any, Any, VectorState]]:
+    return zip(journey.states[:-1], journey.actions, journey.outcomes, journey.states[1:], strict=True)
+
+
+def _compare_lanes(check: Check, batch: VectorEnv, params: Any, journey: Journey, lanes: np.ndarray) -> Check:
+    """Some lanes of a journey, in some order, stepped as a batch of their own."""
+    scales = journey.scales()
+    for state, actions, outcome, after in _steps(journey):
+        obs, got, *rest = batch.step(_lanes(state, lanes), _take(actions, lanes), params)
+        check.compare(_named(got, obs, *rest), _named(_lanes(after, lanes), *_take(outcome, lanes)), scales)
+    return check
+
+
+def _compare_single(check: Check, batch: VectorEnv, params: Any, journey: Journey, every: int) -> Check:
+    """One lane of a batch's step against `Environment.step`, which resets in the same step as well."""
+    scales = journey.scales()
+    for number, (state, actions, outcome, after) in enumerate(list(_steps(journey))[::every]):
+        lane = number % LANES
+        obs, got, *rest = batch.env.step(_take(state.rng, lane), _take(state.lanes, lane), _take(actions, lane), params)
+        check.compare(_named(got, obs, *rest), _named(_take(after.lanes, lane), *_take(outcome, lane)), scales)
+    return check
+
+
+def _take(tree: Any, lanes: Any) -> Any:
+    return jax.tree.map(lambda leaf: leaf[lanes], tree)
+
+
+def _lanes(state: VectorState, lanes: np.ndarray) -> VectorState:
+    """Some lanes of a batch, as a batch; the reset store belongs to all of them."""
+    return state.replace(lanes=_take(state.lanes, lanes), rng=_take(state.rng, lanes), ended=_take(state.ended, lanes))

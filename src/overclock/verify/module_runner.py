@@ -1,0 +1,70 @@
+"""The performance side of level 1: a twin's own environment, asked for one function at a time."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from overclock.env.registry import load
+from overclock.errors import UsageError
+from overclock.verify.code_coverage import CodeCoverage, FunctionsRun, exported_functions, modules_behind
+from overclock.verify.module import Module, Performance
+from overclock.verify.subject import Arrays, SubjectSpec
+from overclock.verify.targets import find
+
+
+def runner(spec: SubjectSpec, modules: str) -> SubjectSpec:
+    """The spec of a performance side that runs its modules one by one."""
+    options = (("subject", [spec.entry_point, dict(spec.options)]), ("modules", modules))
+    return dataclasses.replace(spec, entry_point="overclock.verify.module_runner:ModuleRunner", options=options)
+
+
+class ModuleRunner:
+    """A performance side asked for one function at a time. It sees inputs only, never what is expected of it."""
+
+    def __init__(self, num_envs: int, subject: tuple[str, dict[str, Any]], modules: str) -> None:
+        entry_point, options = subject
+        inner = load(entry_point)(num_envs, **options)
+        if not hasattr(inner, "rules"):
+            raise UsageError(f"{entry_point} has no functions that could be run one by one (it has no `rules`).")
+        self._env, self._params = inner.rules
+        self._modules: dict[str, Module] = {module.name: module for module in load(modules)}
+        sources = modules_behind(type(self._env))
+        self._exported = exported_functions(sources)
+        declared = [place for module in self._modules.values() for name in module.exercises for place in find(name)]
+        self._functions = FunctionsRun([*self._exported, *declared])
+        self._coverage = CodeCoverage({module.__name__ for module in sources})
+        self._coverage.start()
+
+    def describe(self) -> dict[str, Any]:
+        """The calls it offers."""
+        return {"calls": ["exported", "run", "coverage"]}
+
+    def exported(self) -> list[str]:
+        """The public functions of the modules in which the environment is written."""
+        return [place.name for place in self._exported]
+
+    def run(self, name: str, inputs: Arrays, count: int) -> dict[str, Any]:
+        """The outputs of one module for all its cases, and which functions ran to compute them."""
+        jax.clear_caches()  # a function compiled for another module would not run again, and would not be seen
+        with self._functions.watching() as ran:
+            outputs = run_batch(self._modules[name].performance, self._env, self._params, inputs, count)
+        return {"outputs": outputs, "ran": sorted(ran)}
+
+    def coverage(self) -> dict[str, Any]:
+        """What ran of all functions so far; ends the measurement."""
+        return self._coverage.report()
+
+
+def run_batch(performance: Performance, env: Any, params: Any, inputs: Arrays, count: int) -> Arrays:
+    """A module's outputs for `count` cases at once; float64 inputs become float32 where x64 is off."""
+
+    def one(_: Any, values: dict[str, Any]) -> dict[str, Any]:
+        return {name: jnp.asarray(value) for name, value in performance(env, params, values).items()}
+
+    # The index gives the batch its size where a module has no inputs.
+    arrays = {name: jnp.asarray(value) for name, value in inputs.items()}
+    outputs = jax.jit(jax.vmap(one))(jnp.arange(count), arrays)
+    return {name: np.asarray(value) for name, value in outputs.items()}

@@ -1,0 +1,149 @@
+"""Level 4, transfer: do policies trained on either side do equally well on both?
+
+Policies of several strengths are trained on both sides and evaluated on both with the same randomness. What decides is
+a paired TOST per group of policies, with margins fixed beforehand; two controls say whether the evaluation can be
+believed. Returns hide many errors, so this level can refute a twin but never replaces levels 1 to 3.
+"""
+
+import time
+from typing import Any
+
+from overclock.env.registry import load
+from overclock.errors import UsageError
+from overclock.verify.contract import Twin
+from overclock.verify.statistics import looks_alpha
+from overclock.verify.transfer_games import Games, Group, Record
+from overclock.verify.transfer_judge import aa_control, judge_returns, judge_visits, margins_of, visits_of_reference
+from overclock.verify.transfer_plan import TransferPlan
+from overclock.verify.transfer_policies import Progress
+from overclock.verify.transfer_text import conclude
+
+
+def check_transfer(
+    twin: Twin,
+    plan: TransferPlan | None = None,
+    *,
+    seed: int = 0,
+    quick: bool = False,
+    timeout: float = 120.0,
+    progress: Progress = lambda what, done, total: None,
+) -> dict[str, Any]:
+    """Run level 4; returns its result. The plan is fixed, and `progress` hears its fingerprint, before anything runs.
+
+    `quick` shrinks the plan to something a test can run; the result says so.
+    """
+    if plan is None:
+        plan = TransferPlan() if twin.transfer is None else load(twin.transfer)
+        assert isinstance(plan, TransferPlan)
+    plan = plan.quick() if quick else plan
+    for bug in (plan.planted, plan.unseen):
+        if bug is not None and bug not in twin.plants:
+            raise UsageError(f"The transfer plan of {twin.name} plants '{bug}', which is none of the twin's bugs.")
+    registered = plan.registered(twin.name, seed)
+    progress(f"plan {registered['sha256'][:12]}", 1, 1)
+
+    games = Games(twin, plan, seed, timeout, progress)
+    judged, margins = _look_by_look(games)
+    started = time.perf_counter()
+    result = {
+        "groups": [
+            {**_named(group), **judged[group], "visited": _visits(games, games.performance, group, yardstick=True)}
+            for group in games.groups
+        ],
+        "controls": _controls(games, margins),
+        "margins": margins,
+        "alpha": looks_alpha(plan.looks),
+        "trained_on": list(games.sides),
+        "curves": games.curves,
+    }
+    verdict, summary = conclude(result, quick)
+    seconds = {**games.seconds, "judging": round(time.perf_counter() - started, 2)}
+    start = {"level": 4, "name": "transfer", "verdict": verdict, "summary": summary, "quick": quick}
+    return {**start, "plan": registered, **result, "seconds": seconds}
+
+
+def _look_by_look(games: Games) -> tuple[dict[Group, dict[str, Any]], dict[str, Any]]:
+    """Add policies to the groups that are still open, as often as the plan allows; also fixes the margins."""
+    plan, alpha, margins = games.plan, looks_alpha(games.plan.looks), {}
+    judged: dict[Group, dict[str, Any]] = {}
+    still_open = games.groups
+    for look in range(1, plan.looks + 1):
+        players = games.train(still_open, look)
+        games.play_reference(players)
+        if look == 1:  # before the performance side has played a single episode
+            margins = margins_of(plan, _by_strength(games))
+        games.play_performance(players, _bugs(plan) if look == 1 else ())
+        for group in still_open:
+            found = _judge(games, games.performance, group, margins, alpha)
+            judged[group] = {**found, "look": look}
+        still_open = [group for group in still_open if judged[group]["verdict"] == "inconclusive"]
+        if not still_open:
+            break
+    return judged, margins
+
+
+def _controls(games: Games, margins: dict[str, Any]) -> dict[str, Any]:
+    """Whether the reference differs from itself, and whether known bugs are seen."""
+    plan, alpha = games.plan, looks_alpha(games.plan.looks)
+    itself = [
+        {**_named(group), **aa_control(games.returns(games.reference, group), margins["values"][group[1]], alpha)}
+        for group in games.groups
+    ]
+    controls: dict[str, Any] = {
+        "a_a": {"passed": all(one["verdict"] != "different" for one in itself), "groups": itself},
+        "planted": None,
+        "unseen": None,
+    }
+    for role, bug in (("planted", plan.planted), ("unseen", plan.unseen)):
+        if bug is None:
+            continue
+        record = games.bugs[bug]
+        groups = [
+            {
+                **_named(group),
+                **_judge(games, record, group, margins, alpha),
+                "visited": _visits(games, record, group),
+            }
+            for group in games.control_groups
+        ]
+        verdicts = {group["verdict"] for group in groups}
+        seen = "different" in verdicts
+        controls[role] = {
+            "bug": bug,
+            "seen": seen,
+            "result": "seen by transfer" if seen else "not seen by transfer",
+            "verdict": "different" if seen else "inconclusive" if "inconclusive" in verdicts else "equivalent",
+            "states_differ": any(group["visited"]["verdict"] == "different" for group in groups),
+            "groups": groups,
+        }
+    return controls
+
+
+def _judge(games: Games, record: Record, group: Group, margins: dict[str, Any], alpha: float) -> dict[str, Any]:
+    """One group on a performance side against the same policies on the reference."""
+    names = [name for name in record if games.group_of(name) == group]
+    reference = {name: games.reference[name] for name in names}
+    margin = margins["values"][group[1]]
+    return judge_returns(games.returns(reference, group), games.returns(record, group), margin, alpha)
+
+
+def _visits(games: Games, record: Record, group: Group, yardstick: bool = False) -> dict[str, Any]:
+    names = games.dimensions()
+    reference = games.states({name: games.reference[name] for name in record}, group)
+    found = judge_visits(names, reference, games.states(record, group), family=len(record), seed=games.seed)
+    return {**found, "reference_against_itself_bits": visits_of_reference(names, reference)} if yardstick else found
+
+
+def _by_strength(games: Games) -> dict[str, Any]:
+    return {
+        strength: games.returns(games.reference, *(group for group in games.groups if group[1] == strength))
+        for strength, _ in games.plan.strengths
+    }
+
+
+def _bugs(plan: TransferPlan) -> list[str]:
+    return [bug for bug in (plan.planted, plan.unseen) if bug is not None]
+
+
+def _named(group: Group) -> dict[str, str]:
+    return {"trained_on": group[0], "strength": group[1]}

@@ -1,0 +1,8 @@
+"""`jit` for tests: compiling is most of what they cost, and their arithmetic is small."""
+
+import jax
+
+
+def quick(function):
+    """The function, compiled with few optimisations."""
+    return jax.jit(function, compiler_options={"xla_backend_optimization_level": 0})

@@ -1,0 +1,107 @@
+"""Exhaustive comparison: what it calls a proof is one, and it finds what random play does not."""
+
+import dataclasses
+import json
+
+import pytest
+
+pytest.importorskip("gymnasium", reason="the references are Gymnasium's")
+
+from verify import worlds
+
+from overclock.env import registry
+from overclock.errors import UsageError
+from overclock.verify.actions import uniform
+from overclock.verify.contract import Contract, Field
+from overclock.verify.exhaustive import check_exhaustively, explore
+from overclock.verify.rollout import compare_rollouts
+
+WALKABLE = {4: 11, 8: 53}  # cells that are neither hole nor goal
+
+
+@pytest.fixture(autouse=True)
+def keep_registry(monkeypatch):
+    monkeypatch.setattr(registry, "_registry", dict(registry._registry))
+
+
+def sides(twin, lanes):
+    """Both sides in this process."""
+    return [registry.load(side.entry_point)(lanes, **dict(side.options)) for side in (twin.reference, twin.performance)]
+
+
+def here(twin, lanes=32, **limits):
+    return explore(twin, "float32", *sides(twin, lanes), **limits)
+
+
+def test_every_state_and_action_of_frozen_lake_is_compared():
+    result = check_exhaustively(worlds.lake(8), num_lanes=64)
+    assert result["sentence"] == "exhaustive: 53 states x 4 actions, all equal"
+    assert (result["verdict"], result["proof"], result["level"]) == ("pass", True, 3)
+    assert result["transitions"] == 4 * WALKABLE[8]
+    assert result["notes"] == ["the step counter was held at 0: the time limit is not part of this"]
+    json.dumps(result)
+
+
+@pytest.mark.parametrize("lanes", [1, 7, 64])
+def test_no_state_and_no_action_is_left_out(lanes):
+    reference, performance = sides(worlds.lake(4), lanes)
+    stepped, state = set(), {}
+    set_state, step = performance.set_state, performance.step
+
+    def remember(values):
+        state.update(values)
+        set_state(values)
+
+    def note(actions, draws=None):
+        stepped.update(zip(state["cell"].tolist(), actions.tolist(), strict=True))
+        return step(actions, draws)
+
+    performance.set_state, performance.step = remember, note
+    result = explore(worlds.lake(4), "float32", reference, performance)
+    assert result["proof"]
+    ice = [cell for cell, letter in enumerate(worlds.MAPS[4].replace(" ", "")) if letter in "SF"]
+    assert stepped == {(cell, action) for cell in ice for action in range(4)}
+    assert result["transitions"] == len(stepped)
+
+
+def test_a_bug_that_random_play_misses_is_found_with_the_shortest_way_to_it():
+    twin = worlds.lake(8, bug="shortcut")
+    assert compare_rollouts(twin, 100, "per_step", "float32", "uniform", uniform).passed
+    result = here(twin)
+    assert (result["verdict"], result["proof"]) == ("fail", False)
+    found = result["first_mismatch"]
+    assert (found["state_before"]["cell"], found["action"]) == (62, worlds.DOWN)
+    assert found["field"] == "obs"
+    assert (found["reference"], found["performance"]) == (62, 63)
+    assert len(found["path"]) == 13  # the goal is 14 steps from the start
+    assert result["sentence"].endswith("then 1")
+
+
+def test_counting_steps_puts_the_time_limit_into_the_proof():
+    late = worlds.lake(4, params={"max_steps": 101})
+    assert here(late)["verdict"] == "pass"
+    found = here(late, count_steps=True)["first_mismatch"]
+    assert (found["field"], found["state_before"]["steps"]) == ("truncated", 99)
+    equal = here(worlds.lake(4), lanes=256, count_steps=True)
+    assert equal["proof"]
+    assert equal["notes"] == []
+    assert equal["states"] > 90 * WALKABLE[4] / 2  # a cell is reached at every second step count or so
+
+
+def test_too_many_states_give_no_verdict():
+    result = here(worlds.lake(8), max_states=20)
+    assert (result["verdict"], result["proof"]) == ("could not verify", False)
+    assert result["sentence"] == "exhaustive: there are more than 20 states"
+
+
+def test_random_steps_are_refused():
+    with pytest.raises(UsageError, match=r"its steps are random \(slip\)"):
+        here(worlds.lake(4, slippery=True))
+
+
+def test_an_inexact_contract_is_no_proof():
+    twin = worlds.lake(4)
+    fields = tuple(field for field in twin.contracts["float32"].fields if field.name != "state.cell")
+    result = here(dataclasses.replace(twin, contracts={"float32": Contract((*fields, Field("obs")))}))
+    assert (result["verdict"], result["proof"]) == ("pass", False)
+    assert "single steps only: the contract does not compare state.cell exactly" in result["notes"]
