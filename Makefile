@@ -21,7 +21,7 @@ test: $(VENV)/.test native ## Run all tests (under 15 minutes on 2 cores)
 	@$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 verify: setup ## The long comparison with the references
-	@$(BIN)/overclock verify cartpole --episodes 10000
+	@$(BIN)/overclock verify cartpole --episodes 10000 --output runs/verify
 
 bench: setup ## Measure throughput beside the peers, write benchmarks/latest.json and a plot
 	@$(BIN)/overclock bench cartpole --peers gymnasium,gymnax,envpool --output benchmarks/latest.json --plot benchmarks/latest.png

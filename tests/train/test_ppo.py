@@ -75,9 +75,8 @@ def test_the_memory_is_flaxs_gru():
     module = Memory(6)
     weights = module.init(jax.random.key(0), memory, features, never)["params"]
     weights["bias"] = weights["bias"] + 0.2
-    fed, bias, own = (jnp.split(part, 3, axis=-1) for part in (*weights["input"].values(), weights["recurrent"]))
-    if fed[0].ndim == 1:  # a dict's order is not ours to rely on
-        fed, bias = bias, fed
+    parts = (weights["input"]["kernel"], weights["input"]["bias"], weights["recurrent"])
+    fed, bias, own = (jnp.split(part, 3, axis=-1) for part in parts)
     cell = {f"i{gate}": {"kernel": fed[i], "bias": bias[i]} for i, gate in enumerate("rzn")}
     cell |= {f"h{gate}": {"kernel": own[i]} for i, gate in enumerate("rzn")}
     cell["hn"]["bias"] = weights["bias"]

@@ -10,7 +10,7 @@ from overclock.bench.config import XLA
 from overclock.bench.plots import draw
 from overclock.errors import MissingError
 from overclock.files import finite, write_whole
-from overclock.verify.text import divergence_text, rollouts, worst_text
+from overclock.verify.text import divergence_text, level_text, rollouts, worst_text
 
 
 def write_report(folder: Path, verify: dict[str, Any] | None, bench: dict[str, Any] | None) -> Path:
@@ -37,7 +37,7 @@ def html(verify: dict[str, Any] | None, bench: dict[str, Any] | None) -> str:
     bench_columns, bench_rows = tables.columns_and_rows(bench) if bench else ([], [])
     return environment.get_template("page.html").render(
         env=_env(verify, bench), verify=verify, bench=bench, sentences=sentences(verify, bench),
-        comparisons=comparisons(verify), plot=_svg(bench) if bench else "",
+        levels=levels(verify), comparisons=comparisons(verify), plot=_svg(bench) if bench else "",
         bench_title=tables.title(bench) if bench else "", bench_columns=bench_columns, bench_rows=bench_rows,
         commands=[report["command"] for report in (verify, bench) if report],
         versions=_versions(verify, bench), date=(verify or bench or {})["date"],
@@ -66,8 +66,10 @@ def sentences(verify: dict[str, Any] | None, bench: dict[str, Any] | None) -> li
     if verify and verify["verdict"] == "pass":
         steps = sum(c["steps"] for c in rollouts(verify))
         said.append(f"Equal to {verify['reference']} in {steps:,} compared steps.")
-    elif verify:
+    elif verify and verify["verdict"] == "fail":
         said.append(f"Different from {verify['reference']}.")
+    elif verify:
+        said.append(f"Compared with {verify['reference']}: {verify['verdict']}.")
     if bench and bench["ratios"]:
         largest = max(ratio["batch"] for ratio in bench["ratios"])
         against = [r for r in bench["ratios"] if r["batch"] == largest and r["implementation"] == XLA]
@@ -78,6 +80,15 @@ def sentences(verify: dict[str, Any] | None, bench: dict[str, Any] | None) -> li
 
 def _factor(ratio: float) -> str:
     return f"{ratio:,.0f}x" if ratio >= 10 else f"{ratio:.1f}x"
+
+
+def levels(verify: dict[str, Any] | None) -> list[dict[str, str]]:
+    """One line per level that was run."""
+    found = [] if verify is None else verify["levels"]
+    return [
+        {"name": f"{level['level']} {level['name']}", "verdict": level["verdict"], "text": level_text(level)}
+        for level in found
+    ]
 
 
 def comparisons(verify: dict[str, Any] | None) -> list[dict[str, Any]]:

@@ -73,7 +73,8 @@ class Games:
         # Strong policies play longest; begun first, they leave no lanes idle at the end.
         strengths = [strength for strength, _ in self.plan.strengths]
         longest_first = sorted(policies, key=lambda name: (-strengths.index(name.strength), name.seed))
-        players = Players(trained[self.sides[0]].agent, {name: policies[name] for name in longest_first})
+        agent = next(iter(trained.values())).agent  # of either side: policies that do not fit it are refused
+        players = Players(agent, {name: policies[name] for name in longest_first})
         self._note_time("training", started)
         return players
 

@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any
 
 import jax.numpy as jnp
+from verify.mutable import limits
 
 from overclock.env import Box, Discrete, Environment, Params, Rng, Struct
 
@@ -40,7 +41,7 @@ class Pile(Environment[PileState, PileParams]):
     def transition(self, state: PileState, action, draw: PileDraw, params):
         shown = jnp.maximum(draw.die, 0)
         height = state.height + jnp.where(action == 1, shown, 1)
-        return PileState(height=height), height.astype(jnp.float32), height >= 6
+        return PileState(height=height), height.astype(jnp.float32), height >= limits.HIGH
 
     def observe(self, state: PileState, params):
         return state.height.astype(jnp.float32)

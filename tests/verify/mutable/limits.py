@@ -1,0 +1,3 @@
+"""A second module of the rules: where a pile is high enough."""
+
+HIGH = 6
