@@ -26,7 +26,7 @@ verify: setup ## The long comparison with the references
 bench: setup ## Measure throughput beside the peers, write benchmarks/latest.json and a plot
 	@$(BIN)/overclock bench cartpole --peers gymnasium,gymnax,envpool --output benchmarks/latest.json --plot benchmarks/latest.png
 
-lint: $(VENV)/.lint ## ruff and pyright (and clippy where Rust is installed)
+lint: $(VENV)/.test $(VENV)/.lint ## ruff and pyright (and clippy where Rust is installed)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/pyright
 	@sh scripts/native.sh lint
 
