@@ -8,14 +8,19 @@ import pytest
 pytest.importorskip("flax", reason="policies need the extra 'train'")
 pytest.importorskip("scipy", reason="statistics need the extra 'report'")
 
+import jax
+
+from overclock.env.spaces import Box, Discrete
 from overclock.envs.cartpole.twin import twin
-from overclock.verify import transfer
+from overclock.train.ppo import PPOConfig, make_agent
+from overclock.vector.host import flatten_state
+from overclock.verify import transfer, transfer_games
 from overclock.verify.statistics import looks_alpha, tost_paired
 from overclock.verify.subject import SubjectSpec
 from overclock.verify.transfer_evaluate import Draws, Played
 from overclock.verify.transfer_games import Games
 from overclock.verify.transfer_plan import TransferPlan
-from overclock.verify.transfer_policies import PolicyName
+from overclock.verify.transfer_policies import PolicyName, Trained
 
 PLAN = TransferPlan(
     episodes=16,
@@ -180,3 +185,29 @@ def test_the_summary_says_when_the_reference_cannot_be_trained_on_or_nothing_was
     assert len(result["groups"]) == 3
     assert "The reference cannot be trained on, so every policy comes from the performance side." in result["summary"]
     assert "No bug was planted as a control." in result["summary"]
+
+
+def test_a_later_look_trains_new_seeds_and_only_where_a_question_is_open(monkeypatch):
+    agent = make_agent(Box(-1.0, 1.0, (4,)), Discrete(2), PPOConfig(hidden=(4,)))
+    weights, asked = flatten_state(agent.init(jax.random.key(0))), []
+
+    def train_sides(twin, plan, wanted, seeds, crew, progress):
+        asked.append((dict(wanted), list(seeds)))
+        return {
+            side: Trained(agent, {PolicyName(side, s, seed): weights for s in strengths for seed in seeds}, {})
+            for side, strengths in wanted.items()
+        }
+
+    monkeypatch.setattr(transfer_games, "train_sides", train_sides)
+    games = Games(twin(), PLAN, 7, 1.0, lambda *event: None)
+    first = games.train(games.groups, 1)
+    assert asked[0] == (
+        {"performance": ["random", "half-trained", "trained"], "reference": ["half-trained", "trained"]},
+        list(range(7000, 7010)),
+    )
+    assert [name.strength for name in first.names][::10] == ["trained"] * 2 + ["half-trained"] * 2 + ["random"]
+    second = games.train([("reference", "trained")], 2)
+    assert asked[1] == ({"reference": ["trained"]}, list(range(7010, 7020)))
+    assert len(second.names) == 10
+    games.train([("nothing", "random")], 3)
+    assert asked[2] == ({"performance": ["random"]}, list(range(7020, 7030)))
