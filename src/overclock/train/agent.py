@@ -212,7 +212,7 @@ class Memory(nn.Module):
         """(last memory, memory after every step)."""
         fed = nn.Dense(3 * self.width, name="input")(features)
         kernel = self.param("recurrent", _three_orthogonal, (self.width, self.width))
-        bias = self.param("bias", nn.initializers.zeros, (self.width,))
+        bias = self.param("bias", nn.initializers.zeros, (self.width,), jnp.float32)
 
         def step(memory: Any, now: tuple[Any, Any]) -> tuple[Any, Any]:
             fed, start = now
@@ -228,7 +228,7 @@ class Memory(nn.Module):
 
 
 def _three_orthogonal(key: jax.Array, shape: tuple[int, int]) -> Float[Array, "h 3h"]:
-    gates = [nn.initializers.orthogonal()(one, shape) for one in jax.random.split(key, 3)]
+    gates = [nn.initializers.orthogonal()(one, shape, jnp.float32) for one in jax.random.split(key, 3)]
     return jnp.concatenate(gates, axis=1)
 
 
