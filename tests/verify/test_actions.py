@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from overclock.errors import UsageError
-from overclock.verify.actions import controlled, mask_uniform, policy, sticky, uniform
+from overclock.verify.actions import controlled, mask_uniform, policy, random_legal, sticky, uniform
 from overclock.verify.branches import BranchTracer
 from overclock.verify.guided import CoverageGuided, coverage_guided
 from overclock.verify.process import CouldNotVerifyError, ProcessSubject
@@ -47,6 +47,13 @@ def test_masked_actions_are_legal_and_equally_often_so():
     two_players = np.stack([mask, ~mask], axis=1)
     actions = mask_uniform({**DISCRETE, "players": 2})(rng(), shown(action_mask=two_players))
     assert set(actions[:, 1]) == {1}
+
+
+def test_random_play_is_legal_where_there_is_a_mask_and_free_where_there_is_none():
+    mask = np.tile([True, False, True, True], (LANES, 1))
+    assert set(random_legal(DISCRETE)(rng(), shown(action_mask=mask))) == {0, 2, 3}
+    assert set(random_legal(DISCRETE)(rng(), shown())) == {0, 1, 2, 3}
+    assert random_legal(BOX)(rng(), shown()).shape == (LANES, 2)
 
 
 def test_masked_actions_need_a_mask():

@@ -18,7 +18,7 @@ pytest.importorskip("coverage", reason="level 1 measures code coverage")
 PLANT = """
 from overclock.verify.patched import Patch, load_patched
 
-load_patched(Patch({module!r}, {old!r}, {new!r}))
+load_patched([Patch({module!r}, {old!r}, {new!r})])
 """
 
 

@@ -19,9 +19,9 @@ from overclock.verify.mutate import examine_all, mutate, side_by_side, sources_o
 from overclock.verify.mutation_journal import Journal, state_of
 from overclock.verify.mutation_levels import Examiner, Outcome, examining
 from overclock.verify.mutation_recording import record
-from overclock.verify.mutation_report import last_result
+from overclock.verify.mutation_report import last_result, report
 from overclock.verify.patched import source_of
-from overclock.verify.process import CouldNotVerifyError
+from overclock.verify.process import CouldNotVerifyError, ProcessSubject
 
 RULES = "verify.mutable.rules"
 LIMITS = "verify.mutable.limits"
@@ -33,7 +33,7 @@ SECONDS = 120.0
 def changed(name, old, new):
     """A mutant made by hand."""
     assert SOURCE.count(old) == 1
-    return Mutant(name, "by hand", RULES, 1, "", old, new, SOURCE.replace(old, new))
+    return Mutant(name, "constant", RULES, 1, "", old, new, SOURCE.replace(old, new))
 
 
 UNCHANGED = Mutant("as-it-is", "none", RULES, 1, "", "", "", SOURCE)
@@ -72,15 +72,20 @@ def test_a_mistake_outside_the_modules_is_left_to_the_other_levels(examiner):
 
 
 def test_rules_in_several_modules_are_exchanged_as_a_whole(examiner):
-    higher = Mutant("higher", "by hand", LIMITS, 1, "", "HIGH = 6", "HIGH = 7", "HIGH = 7")
+    higher = Mutant("higher", "constant", LIMITS, 1, "", "HIGH = 6", "HIGH = 7", "HIGH = 7")
     assert all(outcome.killed for outcome in examiner.examine(higher, levels=(1, 3)).values())
     again = dataclasses.replace(UNCHANGED, id="after-higher")
     assert not any(outcome.killed for outcome in examiner.examine(again, levels=(1, 3)).values())
 
 
-def test_a_mutant_that_cannot_start_is_killed_by_every_level(examiner):
+def test_a_mutant_that_cannot_start_is_killed_by_every_level_at_once(examiner, monkeypatch):
+    calls, ask = [], ProcessSubject.ask
+    monkeypatch.setattr(
+        ProcessSubject, "ask", lambda self, call, **given: calls.append(call) or ask(self, call, **given)
+    )
     found = examiner.examine(changed("stillborn", "class PileParams(Params):", "class PileParams(Nothing):"))
     assert found == dict.fromkeys([1, 2, 3], Outcome(True, "crash", "NameError: name 'Nothing' is not defined"))
+    assert calls == ["load"]
 
 
 @pytest.fixture(scope="module")
@@ -198,6 +203,24 @@ def test_side_by_side_uses_every_worker_and_ends_at_the_first_error():
     assert dict(side_by_side([meet, meet], [1, 2])) == {1: 2, 2: 4}
     with pytest.raises(ZeroDivisionError):
         dict(side_by_side([lambda item: 1 // item], [0, 1]))
+
+
+def test_a_level_is_credited_for_what_it_kills_alone_first_and_only():
+    no, yes = Outcome(False), Outcome(True, "difference", "here")
+    crash, timeout = Outcome(True, "crash", "boom"), Outcome(True, "timeout", "late")
+    mutants = some("a", "b", "c", "d")
+    outcomes = {
+        "a": {1: yes, 2: no, 3: no},
+        "b": {1: no, 2: crash, 3: timeout},
+        "c": {1: no, 2: no, 3: yes},
+        "d": {1: no, 2: no, 3: no},
+    }
+    result = report("pile-v0", [RULES], mutants, outcomes, {}, {}, 1.0)
+    keys = ("killed", "share", "first", "only", "crashes", "timeouts")
+    assert {level: tuple(row[key] for key in keys) for level, row in result["per_level"].items()} == {
+        "1": (1, 0.25, 1, 1, 0, 0), "2": (1, 0.25, 1, 0, 1, 0), "3": (2, 0.5, 1, 1, 0, 1),
+    }  # fmt: skip
+    assert (result["killed"], result["score"]) == (3, 0.75)
 
 
 # ---- equivalent mutants ----

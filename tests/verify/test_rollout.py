@@ -12,7 +12,7 @@ from overclock.verify.actions import controlled, uniform
 from overclock.verify.contract import Contract, Field, Twin, difference
 from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.rollout import compare_rollouts
-from overclock.verify.subject import SubjectSpec
+from overclock.verify.subject import Observed, SubjectSpec
 
 SUBJECTS = str(Path(__file__).parent)
 
@@ -115,6 +115,22 @@ def test_difference_is_strict():
     a = np.array([[0.0], [nan], [inf], [1.0], [nan]])
     b = np.array([[0.0], [nan], [inf], [1.5], [0.0]])
     assert difference(a, b).tolist() == [0.0, 0.0, 0.0, 0.5, inf]
+
+
+def test_whole_numbers_that_float64_cannot_hold_are_told_apart():
+    large = np.array([2**60, 2**60], np.int64)
+    assert difference(large, large + np.array([0, 1])).tolist() == [0.0, 1.0]
+
+
+def test_a_state_field_that_a_side_does_not_show_is_named():
+    with pytest.raises(CouldNotVerifyError, match=r"a side does not show 'state\.speed'; its state has steps"):
+        Field("state.speed").of(Observed({}, {"steps": np.zeros(1)}, {}))
+
+
+def test_a_second_bug_does_not_replace_the_first():
+    both = twin().planted("late-truncation").planted("ignores-the-draw")
+    result = compare_rollouts(both, 4, "per_step", "float64", "controlled", controlled(balance), num_lanes=4)
+    assert {name for name, field in result.fields.items() if field.first_divergence} >= {"state.x", "truncated"}
 
 
 def test_a_tolerance_needs_a_reason():

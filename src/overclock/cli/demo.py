@@ -39,7 +39,7 @@ class Demo:
 
         check_folder(self.output)
         with Progress() as progress:
-            verified = verify("cartpole", self.episodes, levels=(1, 2, 3), progress=progress)
+            verified = verify("cartpole", self.episodes, levels=(1, 2, 3), folder=self.output, progress=progress)
         config = BenchConfig(batch=self.batch, peers=",".join(installed()), repeats=5, min_seconds=0.1)
         with output.console().status("benchmark") as status:
             measured = measure(config, progress=status.update)

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 import tyro
 
 from overclock.cli import output
+from overclock.env import registry
 from overclock.errors import UsageError
-from overclock.verify.text import divergence_text, level_text, rollouts, verdict_text, worst_text
+from overclock.verify.text import closing_lines, divergence_text, level_text, rollouts, worst_text
 
 LEVELS = (1, 2, 3, 4)
 EXIT_CODES = {"pass": 0, "fail": 1, "inconclusive": 3, "could not verify": 4}
@@ -19,16 +20,18 @@ class Verify:
     """Compare an environment with its reference: functions, scenarios, whole episodes, trained policies.
 
     Both sides run in processes of their own, with the same actions and the same random draws (recorded from the
-    reference). Exit codes: 0 every requested level passed, 1 a difference, 3 inconclusive, 4 no verdict was possible.
+    reference). A level that fails ends the run with a repro, the shortest episode that shows the difference. The page,
+    report.html, is written to the output folder. Exit codes: 0 every requested level passed, 1 a difference,
+    3 inconclusive, 4 no verdict was possible.
 
     Examples:
       overclock verify cartpole
       overclock verify cartpole --level 3 --episodes 1000 --json
-      overclock verify cartpole --plant polemass-plus --level 1
+      overclock verify cartpole --plant polemass-plus
     """
 
     env: Annotated[str, tyro.conf.Positional]
-    """Id of the environment, for example cartpole."""
+    """Id of an environment, such as cartpole; or a folder with a twin.py; or 'package.module:function' for a Twin."""
     level: int = 4
     """Run levels 1 to this one: 1 property, 2 interaction, 3 rollout, 4 transfer."""
     only: int | None = None
@@ -41,8 +44,10 @@ class Verify:
     """Seconds after which a side that does not answer is stopped."""
     plant: str | None = None
     """Put a known bug of this name into the performance side, to see that it is found (polemass-plus, say)."""
+    keep_going: bool = False
+    """Run the remaining levels, too, after one has failed."""
     output: Path | None = None
-    """Folder for report.html, report.md and report.json."""
+    """Folder for report.html, report.md, report.json and repro/; runs/verify-ENV by default."""
     json: bool = False
     """Print one JSON object (schema overclock.verify/1) instead of tables."""
 
@@ -50,23 +55,32 @@ class Verify:
         """Compare and print."""
         from overclock.files import check_folder
         from overclock.report.page import write_report
-        from overclock.verify.engine import verify
+        from overclock.verify.engine import SCHEMA, verify
+        from overclock.verify.process import CouldNotVerifyError
 
         chosen = self.level if self.only is None else self.only
         if chosen not in LEVELS:
             raise UsageError(f"There are levels 1 to 4, got {chosen}.")
-        if self.output is not None:
-            check_folder(self.output)
+        folder = self.output or Path("runs") / f"verify-{_name(self.env)}"
+        check_folder(folder)
         levels = range(1, self.level + 1) if self.only is None else [self.only]
-        with Progress() as progress:
-            report = verify(self.env, self.episodes, self.seed, self.timeout, list(levels), self.plant, progress)
-        page = None if self.output is None else write_report(self.output, report, None)
+        try:
+            with Progress() as progress:
+                report = verify(
+                    self.env, self.episodes, self.seed, self.timeout, list(levels), self.plant, self.keep_going, folder,
+                    progress,
+                )  # fmt: skip
+        except CouldNotVerifyError as error:
+            if not self.json:
+                raise
+            output.emit({"schema": SCHEMA, "env": self.env, "verdict": "could not verify", "reason": str(error)})
+            return error.exit_code
+        page = write_report(folder, report, None)
         if self.json:
             output.emit(report)
         else:
             show(report)
-            if page is not None:
-                print(f"page: {page}")
+            print(f"page: {page}")
         return EXIT_CODES[report["verdict"]]
 
 
@@ -110,4 +124,14 @@ def show(report: dict[str, Any]) -> None:
         for comparison in comparisons:
             if comparison["first_divergence"] is not None:
                 print(divergence_text(comparison["first_divergence"]))
-    print(verdict_text(report))
+    for said in closing_lines(report):
+        print(said)
+
+
+def _name(target: str) -> str:
+    """What the default folder is called after: the full id, an entry point without its colon, a folder's name."""
+    from overclock.verify.twins import is_folder
+
+    if is_folder(target):
+        return Path(target).resolve().name
+    return target.replace(":", ".") if ":" in target else registry.spec(target).id

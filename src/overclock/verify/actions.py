@@ -65,6 +65,17 @@ def mask_uniform(description: dict[str, Any]) -> ActionSource:
     return act
 
 
+def random_legal(description: dict[str, Any]) -> ActionSource:
+    """Every legal action equally likely where a mask says which are; every action where there is none."""
+    anything = uniform(description)
+    masked = mask_uniform(description) if description["kind"] == "discrete" else anything
+
+    def act(generator: np.random.Generator, observed: Observed) -> np.ndarray:
+        return (masked if "action_mask" in observed.outputs else anything)(generator, observed)
+
+    return act
+
+
 def sticky(repeat: float = 0.75, base: SourceMaker = uniform) -> SourceMaker:
     """Repeats a lane's last action with this probability: long pushes in one direction, which random play rarely has.
 

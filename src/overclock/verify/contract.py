@@ -2,12 +2,13 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from overclock.errors import UsageError
 from overclock.verify.patched import Patch
+from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.subject import Arrays, Observed, SubjectSpec
 
 Precision = Literal["float64", "float32"]
@@ -32,9 +33,13 @@ class Field:
 
     def of(self, observed: Observed) -> np.ndarray | None:
         """This field's values, or None where there are none (no reward after a reset)."""
-        if self.name.startswith("state."):
-            return observed.state[self.name.removeprefix("state.")]
-        return observed.outputs.get(self.name)
+        if not self.name.startswith("state."):
+            return observed.outputs.get(self.name)
+        values = observed.state.get(self.name.removeprefix("state."))
+        if values is None:
+            shown = ", ".join(observed.state)
+            raise CouldNotVerifyError(f"could not verify: a side does not show '{self.name}'; its state has {shown}.")
+        return values
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,14 +70,17 @@ class Twin:
     scenarios: str | None = None  # folder or package of level 2's scenario files
     modules: str | None = None  # "package.module:MODULES": the functions of level 1, see module.py
     transfer: str | None = None  # "package.module:PLAN": what level 4 trains and compares, see transfer_plan.py
+    traced: bool = False  # the reference tells which branches of its code ran (`trace`, see subject.py)
+    exhaustive: Mapping[str, Any] | None = None  # limits of a walk over all its states, see exhaustive.py
 
     def planted(self, name: str) -> "Twin":
         """The same twin with a known bug in its performance side."""
         if name not in self.plants:
             known = ", ".join(sorted(self.plants)) or "none"
             raise UsageError(f"{self.name} has no bug called '{name}' to plant; there are: {known}.")
-        patches = [dataclasses.asdict(self.plants[name])]
-        options = (*self.performance.options, ("patches", patches))
+        given = dict(self.performance.options)
+        patches = [*given.pop("patches", []), dataclasses.asdict(self.plants[name])]
+        options = (*given.items(), ("patches", patches))
         return dataclasses.replace(self, performance=dataclasses.replace(self.performance, options=options))
 
 
@@ -84,4 +92,7 @@ def difference(reference: np.ndarray, performance: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         gap = np.abs(a - b)
     same = (a == b) | (np.isnan(a) & np.isnan(b))
+    if reference.dtype.kind in "biu" and performance.dtype.kind in "biu":  # float64 has no room for all of int64
+        same = (reference == performance).reshape(a.shape)
+        gap = np.maximum(gap, 1.0)
     return np.max(np.where(same, 0.0, np.where(np.isnan(gap), np.inf, gap)), axis=1, initial=0.0)

@@ -16,7 +16,6 @@ from overclock.env import registry
 from overclock.errors import UsageError
 from overclock.verify import equivalent_mutants
 from overclock.verify.code_coverage import modules_behind
-from overclock.verify.engine import load_twin
 from overclock.verify.mutants import RENDERING, Mutant, mutants_of, sample
 from overclock.verify.mutation_journal import Journal, state_of
 from overclock.verify.mutation_levels import Examiner, Outcome, examining
@@ -24,6 +23,7 @@ from overclock.verify.mutation_recording import Progress, record
 from overclock.verify.mutation_report import FOLDER, report, save
 from overclock.verify.patched import source_of
 from overclock.verify.process import CouldNotVerifyError
+from overclock.verify.twins import find_twin
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -53,7 +53,7 @@ def mutate(
             raise UsageError(f"{name} must be at least 1, got {value}.")
     began = time.monotonic()
     spec = registry.spec(env_id)
-    twin, sources = load_twin(spec), sources_of(spec)
+    (_, twin), sources = find_twin(spec.id), sources_of(spec)
     mutants = mutants_of(sources)
     equivalent = equivalent_mutants.reasons(mutants, equivalent_mutants.file_of(spec))
     settings = {"episodes": episodes, "seed": seed, "sample": sample_size, "timeout": timeout}

@@ -6,9 +6,7 @@ Schema overclock.mutate/1, documented in docs/cli.md.
 import dataclasses
 import datetime
 import hashlib
-import importlib.metadata
 import json
-import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,10 +17,10 @@ from overclock.files import write_whole
 from overclock.verify.mutants import Mutant, operators_of
 from overclock.verify.mutation_levels import NAMES, Outcome
 from overclock.verify.patched import source_of
+from overclock.versions import versions
 
 SCHEMA = "overclock.mutate/1"
 FOLDER = Path("runs")
-PACKAGES = ("overclock", "jax", "jaxlib", "numpy", "gymnasium")
 
 Outcomes = Mapping[str, Mapping[int, Outcome]]  # mutant id -> level -> outcome
 
@@ -63,7 +61,7 @@ def report(
         **settings,
         "seconds": round(seconds, 1),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "versions": {"python": platform.python_version(), **_versions()},
+        "versions": versions(),
     }
 
 
@@ -132,13 +130,3 @@ def _now(module: str) -> str | None:
 
 def _file(env_id: str, folder: Path) -> Path:
     return folder / f"mutate-{env_id}.json"
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for package in PACKAGES:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found

@@ -4,6 +4,7 @@ import dataclasses
 import importlib.util
 import linecache
 import sys
+from collections.abc import Sequence
 from types import ModuleType
 
 from overclock.errors import UsageError
@@ -49,7 +50,10 @@ def load_changed(module: str, source: str, as_name: str | None = None) -> Module
     return changed
 
 
-def load_patched(patch: Patch) -> ModuleType:
-    """Import a module with a patch applied; must happen before anything else imports it."""
-    source, _ = source_of(patch.module)
-    return load_changed(patch.module, patch.apply(source))
+def load_patched(patches: Sequence[Patch]) -> None:
+    """Import modules with their patches applied; must happen before anything else imports them."""
+    sources: dict[str, str] = {}
+    for patch in patches:
+        sources[patch.module] = patch.apply(sources.get(patch.module) or source_of(patch.module)[0])
+    for module, source in sources.items():
+        load_changed(module, source)

@@ -28,8 +28,7 @@ class JaxSubject:
         patches: list[dict[str, str]] | None = None,
     ) -> None:
         """`static` and `params` override defaults; `patches` plant known bugs in the source before it is imported."""
-        for patch in patches or []:
-            load_patched(Patch(**patch))
+        load_patched([Patch(**patch) for patch in patches or []])
         self.num_envs = num_envs
         self._env, defaults = registry.make(env_id, **(static or {}))
         self._params = defaults.replace(**(params or {}))

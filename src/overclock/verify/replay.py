@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from overclock.env import registry
-from overclock.errors import UsageError
 from overclock.verify.arena import Arena, Finding, Moment
 from overclock.verify.compare import judge
 from overclock.verify.contract import Twin, difference
 from overclock.verify.playback import lane_values, strictest
 from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.repro import Repro, actions_text, parse_repro, shown, strict
+from overclock.verify.twins import find_twin
 
 SCHEMA = "overclock.replay/1"
 SECONDS = 120.0
@@ -50,15 +49,7 @@ class Replay:
 
 def twin_of(repro: Repro, plant: str | None = None) -> Twin:
     """The two sides a repro is about, as they are now; `plant` puts a known bug into the performance side."""
-    if ":" in repro.twin:
-        try:
-            twin = registry.load(repro.twin)()
-        except (ImportError, AttributeError) as error:
-            raise UsageError(f"The twin '{repro.twin}' cannot be loaded: {error}.") from error
-    else:
-        from overclock.verify.engine import load_twin  # the engine writes repros, so it imports this module
-
-        twin = load_twin(registry.spec(repro.twin))
+    _, twin = find_twin(repro.twin)
     return twin if plant is None else twin.planted(plant)
 
 

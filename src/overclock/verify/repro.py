@@ -5,10 +5,8 @@ scenario, and prompt.md, the facts for whoever repairs it. docs/repro.md explain
 """
 
 import dataclasses
-import importlib.metadata
 import json
 import math
-import platform
 import shlex
 from pathlib import Path
 from typing import Any, get_args
@@ -22,10 +20,10 @@ from overclock.verify.episode import Episode
 from overclock.verify.playback import lane_values, strictest
 from overclock.verify.rollout import Mode
 from overclock.verify.shrink import Shrunk
+from overclock.versions import versions
 
 SCHEMA = "overclock.repro/1"
 FILE = "repro.json"
-PACKAGES = ("overclock", "jax", "jaxlib", "numpy", "gymnasium")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +73,7 @@ def describe(shrunk: Shrunk, twin: Twin, folder: Path, plant: str | None = None,
         },
         "minimal": shrunk.minimal,
         "tried": shrunk.tried,
-        "versions": _versions(),
+        "versions": versions(),
         "command": command,
     }
 
@@ -139,16 +137,6 @@ def _states(moment: Moment) -> dict[str, dict[str, Any]]:
 def actions_text(count: int) -> str:
     """A number of actions in words."""
     return "the reset" if count == 0 else "1 action" if count == 1 else f"{count} actions"
-
-
-def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
 
 
 def format_repro(content: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ from overclock.verify.compare import judge
 from overclock.verify.contract import Contract, Field, Precision, Twin
 from overclock.verify.episode import Episode, History
 from overclock.verify.process import ProcessSubject
+from overclock.verify.statistics import bound_clean_episodes
 from overclock.verify.subject import Observed
 
 Mode = Literal["free_running", "per_step"]
@@ -72,7 +73,7 @@ class RolloutResult:
     @property
     def divergence_bound(self) -> float:
         """With no divergence in n episodes, the share that diverges is below this, at 95 % confidence."""
-        return 1.0 - 0.05 ** (1.0 / self.episodes) if self.episodes else 1.0
+        return bound_clean_episodes(self.episodes) if self.episodes else 1.0
 
     @property
     def first_divergence(self) -> Divergence | None:

@@ -1,11 +1,12 @@
 """Verification results in words, for the terminal and the page."""
 
+from collections.abc import Sequence
 from typing import Any
 
 
 def rollouts(report: dict[str, Any]) -> list[dict[str, Any]]:
     """The comparisons of a report's level 3, if that was run."""
-    return next((level["comparisons"] for level in report["levels"] if level["level"] == 3), [])
+    return next((level.get("comparisons", []) for level in report["levels"] if level["level"] == 3), [])
 
 
 def worst_text(comparison: dict[str, Any]) -> str:
@@ -26,28 +27,92 @@ def divergence_text(first: dict[str, Any]) -> str:
 
 def level_text(level: dict[str, Any]) -> str:
     """What one level saw, in one line."""
+    if level["verdict"] == "not run":
+        return f"not run: {level['reason']}"
     if level["level"] == 1:
         cases = sum(module["recorded"] + module["boundary"] for module in level["modules"])
         found = f"{len(level['modules'])} modules, {cases:,} recorded and boundary cases"
-        first = level["first_failure"]
-        return found if first is None else f"{found}; first failure: {first['module']}.{first['field']}"
-    if level["level"] == 2:
-        checks = level["metamorphic"]
-        found = f"{len(level['scenarios'])} scenarios, {len(checks)} metamorphic checks"
-        wrong = [s["name"] for s in level["scenarios"] if s["verdict"] != "pass"]
-        wrong += [check["name"] for check in checks if not check["passed"]]
-        return f"{found}; not passed: {', '.join(wrong)}" if wrong else found
-    if level["level"] == 3:
+    elif level["level"] == 2:
+        found = f"{len(level['scenarios'])} scenarios, {len(level['metamorphic'])} metamorphic checks"
+    elif level["level"] == 3:
         episodes = sum(comparison["episodes"] for comparison in level["comparisons"])
         steps = sum(comparison["steps"] for comparison in level["comparisons"])
-        return f"{episodes:,} episodes, {steps:,} steps, every field at every step"
+        walked = level["exhaustive"]
+        found = f"{episodes:,} episodes, {steps:,} steps, every field at every step"
+        if walked is not None and walked["verdict"] != "fail":
+            found += f"; {walked['sentence']}{' (a proof)' if walked['proof'] else ''}"
+    else:
+        return level["summary"]
+    where = where_text(level)
+    return found if where is None else f"{found}; {where}"
+
+
+def where_text(level: dict[str, Any]) -> str | None:
+    """Where a level saw something wrong first; None if it saw nothing wrong."""
+    if level["verdict"] in ("pass", "not run"):
+        return None
+    if level["level"] == 1:
+        first, gate = level["first_failure"], level["gate"]
+        if first is not None:
+            return f"first failure: {first['module']}.{first['field']}"
+        return f"not exercised: {', '.join(gate['not_exercised'] + gate['declared_but_not_run']) or 'no function'}"
+    if level["level"] == 2:
+        wrong = [s["name"] for s in level["scenarios"] if s["verdict"] != "pass"]
+        wrong += [check["name"] for check in level["metamorphic"] if not check["passed"]]
+        return f"not passed: {', '.join(wrong)}" if wrong else "there is no scenario"
+    if level["level"] == 3:
+        found = [c["first_divergence"] for c in level["comparisons"] if c["first_divergence"] is not None]
+        if found:
+            return f"first divergence: {found[0]['field']} at step {found[0]['step']}"
+        return None if level["exhaustive"] is None else level["exhaustive"]["sentence"]
     return level["summary"]
+
+
+def numbered(levels: Sequence[int]) -> str:
+    """Levels in words: 'level 3', 'levels 1 to 4', 'levels 1, 3'."""
+    if len(levels) == 1:
+        return f"level {levels[0]}"
+    together = list(levels) == list(range(levels[0], levels[-1] + 1))
+    return f"levels {levels[0]} to {levels[-1]}" if together else f"levels {', '.join(map(str, levels))}"
+
+
+def closing_lines(report: dict[str, Any]) -> list[str]:
+    """What stands below the tables: the repro, what returns would have said, adequacy, the verdict."""
+    lines = []
+    if report["repro"] is not None:
+        lines.append(f"shortest episode: {report['repro']['sentence']}")
+        if report["repro"]["command"] is not None:
+            lines.append(f"  replay it: {report['repro']['command']}")
+    if report["returns_alone"] is not None:
+        lines.append(report["returns_alone"]["sentence"])
+    if report["adequacy"] is not None:
+        lines.append(adequacy_text(report["adequacy"]))
+    return [*lines, verdict_text(report)]
+
+
+def adequacy_text(found: dict[str, Any]) -> str:
+    """The last `overclock mutate` in one sentence."""
+    shares = ", ".join(f"level {level} {one['share']:.1%}" for level, one in found["per_level"].items())
+    old = " The source has changed since: run it again." if found["stale"] else ""
+    return (
+        f"adequacy: {found['killed']} of {found['total']} planted mistakes were found ({found['score']:.1%}; alone: "
+        f"{shares}), `{found['command']}` on {found['date'][:10]}.{old}"
+    )
+
+
+def bound_text(report: dict[str, Any]) -> str | None:
+    """What clean random episodes prove, in half a sentence; None where none were played or some diverged."""
+    uniform = [c for c in rollouts(report) if c["actions"] == "uniform"]
+    if not uniform or not all(c["passed"] for c in uniform):
+        return None
+    worst = max(c["divergence_bound"] for c in uniform)
+    return f"at 95 % confidence fewer than {worst:.2%} of random episodes diverge"
 
 
 def verdict_text(report: dict[str, Any]) -> str:
     """The whole report in one line."""
-    uniform = [c["divergence_bound"] for c in rollouts(report) if c["actions"] == "uniform"]
-    if report["verdict"] == "pass" and uniform:
-        return f"pass: no difference; at 95 % confidence fewer than {max(uniform):.2%} of random episodes diverge."
+    bound = bound_text(report)
+    if report["verdict"] == "pass" and bound is not None:
+        return f"pass: no difference; {bound}."
     sentences = {"pass": "no difference found.", "fail": "the two sides differ."}
     return f"{report['verdict']}: {sentences.get(report['verdict'], 'see the level that says so.')}"

@@ -5,6 +5,7 @@ a paired TOST per group of policies, with margins fixed beforehand; two controls
 believed. Returns hide many errors, so this level can refute a twin but never replaces levels 1 to 3.
 """
 
+import dataclasses
 import time
 from typing import Any
 
@@ -14,7 +15,7 @@ from overclock.verify.contract import Twin
 from overclock.verify.statistics import looks_alpha
 from overclock.verify.transfer_games import Games, Group, Record
 from overclock.verify.transfer_judge import aa_control, judge_returns, judge_visits, margins_of, visits_of_reference
-from overclock.verify.transfer_plan import TransferPlan
+from overclock.verify.transfer_plan import RANDOM, TransferPlan
 from overclock.verify.transfer_policies import Progress
 from overclock.verify.transfer_text import conclude
 
@@ -60,6 +61,39 @@ def check_transfer(
     seconds = {**games.seconds, "judging": round(time.perf_counter() - started, 2)}
     start = {"level": 4, "name": "transfer", "verdict": verdict, "summary": summary, "quick": quick}
     return {**start, "plan": registered, **result, "seconds": seconds}
+
+
+def returns_alone(
+    twin: Twin, *, seed: int = 0, timeout: float = 120.0, progress: Progress = lambda what, done, total: None
+) -> dict[str, Any] | None:
+    """What a comparison of returns and nothing else says: untrained policies on both sides, with the same luck.
+
+    For the report on a twin that a lower level refuted: many ports were never compared in any other way. None where
+    the twin's plan states no margin for untrained policies.
+    """
+    plan = None if twin.transfer is None else load(twin.transfer)
+    if plan is None or plan.margins is None or RANDOM not in plan.margins:
+        return None
+    plan = dataclasses.replace(
+        plan, strengths=((RANDOM, 0.0),), margins={RANDOM: plan.margins[RANDOM]}, looks=1, planted=None, unseen=None
+    )
+    games = Games(twin, plan, seed, timeout, progress)
+    judged, _ = _look_by_look(games)
+    found = judged[games.groups[0]]
+    means = [found[side]["mean"] for side in ("reference", "performance")]
+    says = {"equivalent": "does not see the difference", "different": "sees the difference, too"}
+    return {
+        "verdict": found["verdict"],
+        "reference": means[0],
+        "performance": means[1],
+        "margin": found["margin"],
+        "policies": found["policies"],
+        "episodes": found["episodes"],
+        "sentence": (
+            f"A comparison of returns alone {says.get(found['verdict'], 'cannot decide')}: untrained policies score "
+            f"{means[0]:.2f} on the reference and {means[1]:.2f} on the performance side ({found['sentence']})."
+        ),
+    }
 
 
 def _look_by_look(games: Games) -> tuple[dict[Group, dict[str, Any]], dict[str, Any]]:

@@ -4,6 +4,7 @@ A worker never sees the other side and hands back weights and curves only. On th
 compiled update; on a reference the same `learn` gets its experience from one batch of Gymnasium environments.
 """
 
+import dataclasses
 import functools
 import time
 from typing import Any
@@ -32,11 +33,8 @@ SHOWN = ("return", "episodes")  # of an update, one value per seed
 def performance_trainer(twin: Twin, plan: TransferPlan) -> SubjectSpec:
     """The spec of a worker that trains on the performance side, bugs planted in it included."""
     spec = twin.performance.with_environment(JAX_PLATFORMS="cpu", JAX_ENABLE_X64="0")
-    return SubjectSpec(
-        f"{HERE}:PerformanceTrainer",
-        (("subject", [spec.entry_point, dict(spec.options)]), ("config", dict(plan.training))),
-        spec.environment,
-    )
+    options = (("subject", [spec.entry_point, dict(spec.options)]), ("config", dict(plan.training)))
+    return dataclasses.replace(spec, entry_point=f"{HERE}:PerformanceTrainer", options=options)
 
 
 def reference_trainer(plan: TransferPlan) -> SubjectSpec:

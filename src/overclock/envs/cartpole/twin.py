@@ -40,6 +40,7 @@ def twin() -> Twin:
         scenarios="overclock.envs.cartpole.scenarios",
         modules="overclock.envs.cartpole.modules:MODULES",
         transfer="overclock.envs.cartpole.transfer:PLAN",
+        traced=True,
     )
 
 

@@ -1,0 +1,151 @@
+"""Level 3: which whole episodes are compared, and what they show together.
+
+Random play comes in both modes and every precision, and its clean episodes state a bound. The other sources go where
+random play does not, in the strictest precision and one step at a time: long pushes, the scripted player, whatever
+reaches new branches of the reference, trained policies. A finite environment is also walked exhaustively.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from overclock.env import registry
+from overclock.verify.actions import SourceMaker, controlled, random_legal, sticky
+from overclock.verify.contract import Precision, Twin
+from overclock.verify.episode import Episode
+from overclock.verify.exhaustive import check_exhaustively
+from overclock.verify.guided import coverage_guided
+from overclock.verify.rollout import Mode, RolloutResult, compare_rollouts
+from overclock.verify.trained_player import trained
+
+SUMMARY = (
+    "mode", "precision", "actions", "passed", "episodes", "steps", "terminated", "truncated", "excused_flags",
+    "beyond_horizon", "divergence_bound", "branches",
+)  # fmt: skip
+LONG_SHARE = 10  # one long episode (of a player that does well) for this many random ones
+
+Progress = Callable[[str, int, int], None]  # comparison, finished episodes, all episodes
+
+
+@dataclasses.dataclass(frozen=True)
+class Diverging:
+    """An episode that left the contract, and how it was compared: what a repro is made from."""
+
+    episode: Episode
+    mode: Mode
+    precision: Precision
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """One comparison of level 3; `source` makes the source of its actions when its turn has come."""
+
+    mode: Mode
+    precision: Precision
+    actions: str
+    source: Callable[[], SourceMaker]
+    episodes: int
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        return f"{self.actions} actions, {self.precision}, {self.mode.replace('_', ' ')}"
+
+
+def check_rollouts(
+    twin: Twin,
+    controller: str | None,
+    episodes: int,
+    seed: int,
+    timeout: float,
+    progress: Progress,
+) -> tuple[dict[str, Any], Diverging | None]:
+    """Every comparison that the twin allows; also returns the first episode that diverged.
+
+    `controller` is the entry point of the environment's scripted player, where it has one.
+    """
+    results: list[RolloutResult] = []
+    for planned in plan(twin, controller, episodes, seed, timeout, progress):
+        if planned.actions == "trained" and not all(result.passed for result in results):
+            continue  # training takes long, and there is nothing left to find out
+        result = compare_rollouts(
+            twin, planned.episodes, planned.mode, planned.precision, planned.actions, planned.source(), seed,
+            timeout=timeout, progress=Heard(progress, planned),
+        )  # fmt: skip
+        results.append(result)
+    walked = None if twin.exhaustive is None else check_exhaustively(twin, timeout=timeout, **twin.exhaustive)
+    passed = all(result.passed for result in results) and (walked is None or walked["verdict"] != "fail")
+    level = {
+        "level": 3,
+        "name": "rollout",
+        "verdict": "pass" if passed else "fail",
+        "comparisons": [describe(result) for result in results],
+        "exhaustive": walked,
+    }
+    return level, next(filter(None, map(diverging, results)), None) or _walked_into(walked)
+
+
+def diverging(result: RolloutResult) -> Diverging | None:
+    """The episode of a comparison's first divergence."""
+    episode = result.first_episode
+    return None if episode is None else Diverging(episode, result.mode, result.precision)
+
+
+def _walked_into(walked: dict[str, Any] | None) -> Diverging | None:
+    """The one step from a given state that an exhaustive walk found to differ."""
+    if walked is None or walked["first_mismatch"] is None:
+        return None
+    found = walked["first_mismatch"]
+    begins = {"state": found["state_before"], "actions": (found["action"],)} if found["state_before"] else {}
+    return Diverging(Episode(seed=0, **begins), "per_step", walked["precision"])
+
+
+def plan(
+    twin: Twin, controller: str | None, episodes: int, seed: int, timeout: float, progress: Progress
+) -> Iterator[Comparison]:
+    """What is compared, in order."""
+    long = max(1, episodes // LONG_SHARE)
+    strictest = next(iter(twin.contracts))
+    for precision in twin.contracts:
+        yield Comparison("per_step", precision, "uniform", lambda: random_legal, episodes)
+        yield Comparison("free_running", precision, "uniform", lambda: random_legal, episodes)
+        if controller is not None:
+            player = registry.load(controller)
+            yield Comparison("per_step", precision, "controlled", lambda player=player: controlled(player), long)
+    yield Comparison("per_step", strictest, "sticky", lambda: sticky(base=random_legal), episodes)
+    if twin.traced:
+        guided = coverage_guided(random_legal, legal_only=True)
+        yield Comparison("per_step", strictest, "coverage-guided", lambda: guided, episodes)
+    if twin.transfer is not None:
+        yield Comparison("per_step", strictest, "trained", lambda: trained(twin, seed, timeout, progress), long)
+
+
+def describe(result: RolloutResult) -> dict[str, Any]:
+    """A comparison as plain data."""
+    described: dict[str, Any] = {key: getattr(result, key) for key in SUMMARY}
+    described["fields"] = [
+        {
+            "name": field.field.name,
+            "compared": field.compared,
+            "largest_error": field.largest_error,
+            "tolerance": field.tolerance,
+            "reason": field.field.reason,
+            "passed": field.first_divergence is None,
+        }
+        for field in result.fields.values()
+    ]
+    first = result.first_divergence
+    described["first_divergence"] = None if first is None else dataclasses.asdict(first)
+    return described
+
+
+@dataclasses.dataclass(frozen=True)
+class Heard:
+    """Progress of one comparison, under its title."""
+
+    progress: Progress
+    planned: Comparison
+
+    def __call__(self, finished: int) -> None:
+        """So many episodes are finished."""
+        self.progress(self.planned.title, finished, self.planned.episodes)

@@ -1,0 +1,80 @@
+"""Where a twin comes from: a registered id, the entry point of a function that builds it, a folder with a twin.py."""
+
+import dataclasses
+import importlib
+import os
+import sys
+from pathlib import Path
+
+from overclock.env import registry
+from overclock.errors import MissingError, UnknownEnvironmentError, UsageError
+from overclock.verify.contract import Twin
+from overclock.verify.subject import SubjectSpec
+
+FILE = "twin.py"
+
+
+def find_twin(target: str) -> tuple[registry.Spec | None, Twin]:
+    """The twin behind an id, 'package.module:function' or a folder, or one sentence on why there is none.
+
+    The spec is that of the registered environment the twin is about, None where it is about no registered one.
+    """
+    if is_folder(target):
+        twin = _of_folder(Path(target))
+    elif ":" in target:
+        twin = _loaded(target, target)
+    else:
+        return _registered(target)
+    try:
+        return registry.spec(twin.name), twin
+    except UnknownEnvironmentError:
+        return None, twin
+
+
+def is_folder(target: str) -> bool:
+    """Whether a target is a folder rather than an id: it has a separator, or is a folder with a twin.py."""
+    return "/" in target or os.sep in target or (Path(target) / FILE).is_file()
+
+
+def _registered(target: str) -> tuple[registry.Spec, Twin]:
+    spec = registry.spec(target)
+    if spec.twin is None:
+        raise UsageError(f"{spec.id} has no reference to be compared with.")
+    try:
+        return spec, registry.load(spec.twin)()
+    except ModuleNotFoundError as error:
+        raise MissingError(
+            f"The reference of {spec.id} needs the package '{error.name}': pip install 'overclock[gymnasium]'."
+        ) from error
+
+
+def _of_folder(folder: Path) -> Twin:
+    """`twin()` of the folder's twin.py; both sides find the folder's modules as that file does."""
+    if not (folder / FILE).is_file():
+        raise UsageError(f"'{folder}' is no folder with a {FILE}, whose function twin() builds the two sides.")
+    path = str(folder.resolve())
+    if path not in sys.path:
+        sys.path.insert(0, path)
+    loaded = sys.modules.get("twin")
+    if loaded is not None and Path(str(loaded.__file__)).parent != folder.resolve():
+        del sys.modules["twin"]
+    importlib.invalidate_caches()
+    twin = _loaded("twin:twin", str(folder))
+    return dataclasses.replace(
+        twin, reference=_finding(twin.reference, path), performance=_finding(twin.performance, path)
+    )
+
+
+def _loaded(entry_point: str, target: str) -> Twin:
+    try:
+        twin = registry.load(entry_point)()
+    except (ImportError, AttributeError, SyntaxError, TypeError) as error:
+        raise UsageError(f"The twin '{target}' cannot be loaded: {error}.") from error
+    if not isinstance(twin, Twin):
+        raise UsageError(f"'{target}' returns a {type(twin).__name__}, not an overclock.verify Twin.")
+    return twin
+
+
+def _finding(spec: SubjectSpec, path: str) -> SubjectSpec:
+    known = dict(spec.environment).get("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
+    return spec.with_environment(PYTHONPATH=os.pathsep.join(filter(None, (path, known))))
