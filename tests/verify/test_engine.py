@@ -87,7 +87,8 @@ def levels(monkeypatch):
         return {"level": level, "name": engine.NAMES[level], "verdict": verdicts[level]}
 
     monkeypatch.setattr(engine, "check_reference", lambda twin, **_: {"passed": True})
-    monkeypatch.setattr(engine, "check_properties", lambda twin, **_: answer(1))
+    monkeypatch.setattr(engine, "record", lambda *_, **__: "what was recorded")
+    monkeypatch.setattr(engine, "check_recorded", lambda *_, **__: answer(1))
     monkeypatch.setattr(engine, "check_interactions", lambda twin, timeout: answer(2))
     monkeypatch.setattr(engine, "check_rollouts", lambda *_: (answer(3), None))
     monkeypatch.setattr(engine, "check_transfer", lambda twin, **_: answer(4))
@@ -123,6 +124,14 @@ def test_the_report_says_how_to_repeat_it(levels):
     )
     alone = verify("cartpole", levels=[3], plant="gravity", seed=4, episodes=7, keep_going=True)["command"]
     assert alone == "overclock verify cartpole-v1 --episodes 7 --seed 4 --only 3 --plant gravity --keep-going"
+
+
+def test_what_level_1_recorded_can_be_written_as_tests(levels, monkeypatch, tmp_path):
+    written = []
+    monkeypatch.setattr(engine, "emit", lambda twin, recording, folder: written.append((twin.name, recording, folder)))
+    verify("cartpole")
+    verify("cartpole", write_tests=tmp_path)
+    assert written == [("cartpole-v1", "what was recorded", tmp_path)]
 
 
 def test_the_last_result_of_mutate_is_shown_and_nothing_is_examined(levels):

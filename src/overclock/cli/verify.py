@@ -48,6 +48,8 @@ class Verify:
     """Run the remaining levels, too, after one has failed."""
     output: Path | None = None
     """Folder for report.html, report.md, report.json and repro/; runs/verify-ENV by default."""
+    write_tests: Path | None = None
+    """Folder for level 1 as pytest files with their recorded cases, which run without the reference."""
     json: bool = False
     """Print one JSON object (schema overclock.verify/1) instead of tables."""
 
@@ -62,13 +64,17 @@ class Verify:
         if chosen not in LEVELS:
             raise UsageError(f"There are levels 1 to 4, got {chosen}.")
         folder = self.output or Path("runs") / f"verify-{_name(self.env)}"
-        check_folder(folder)
+        for place in (folder, self.write_tests):
+            if place is not None:
+                check_folder(place)
+        if self.write_tests is not None and (self.only or 1) != 1:
+            raise UsageError("--write-tests needs level 1; leave --only away.")
         levels = range(1, self.level + 1) if self.only is None else [self.only]
         try:
             with Progress() as progress:
                 report = verify(
                     self.env, self.episodes, self.seed, self.timeout, list(levels), self.plant, self.keep_going, folder,
-                    progress,
+                    self.write_tests, progress,
                 )  # fmt: skip
         except CouldNotVerifyError as error:
             if not self.json:

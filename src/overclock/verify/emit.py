@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from overclock.errors import UsageError
+from overclock.files import write_whole
 from overclock.verify.contract import Twin
 from overclock.verify.module import Cases, Module, Output
 from overclock.verify.property import Recording, modules_of
@@ -107,11 +108,8 @@ def emit(twin: Twin, recording: Recording, folder: str | os.PathLike[str]) -> li
         data = f"property_{module.name}.npz"
         written[Path(folder, data)] = _data(module, cases)
         written[Path(folder, f"test_property_{module.name}.py")] = _test(twin, module, cases, data).encode()
-    Path(folder).mkdir(parents=True, exist_ok=True)
     for path, content in written.items():
-        partial = path.with_name(path.name + ".partial")
-        partial.write_bytes(content)
-        partial.replace(path)
+        write_whole(path, content)
     return [path for path in written if path.suffix == ".py"]
 
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from overclock.errors import UsageError
+from overclock.verify.emit import emit
 from overclock.verify.failure import hunt, make_repro
 from overclock.verify.interaction import check_interactions
 from overclock.verify.mutation_report import last_result
-from overclock.verify.property import check_properties
+from overclock.verify.property import check_recorded, record
 from overclock.verify.rollout_level import Diverging, Progress, check_rollouts
 from overclock.verify.selfcheck import check_reference
 from overclock.verify.transfer import check_transfer, returns_alone
@@ -35,13 +36,15 @@ def verify(
     plant: str | None = None,
     keep_going: bool = False,
     folder: Path | None = None,
+    write_tests: Path | None = None,
     progress: Progress = lambda what, done, total: None,
 ) -> dict[str, Any]:
     """Compare a performance side with its reference, level by level; returns the report (overclock.verify/1).
 
     `target` is a registered id, 'package.module:function' that builds a Twin, or a folder with a twin.py. The reference
     is first compared with itself. Levels after a failed one are not run unless `keep_going`. `plant` puts one of the
-    twin's known bugs into the performance side. Repros are written to `folder`/repro, nowhere without it.
+    twin's known bugs into the performance side. Repros are written to `folder`/repro, nowhere without it; level 1's
+    recorded cases are written to `write_tests` as pytest files.
     """
     if episodes < 1:
         raise UsageError(f"episodes must be at least 1, got {episodes}.")
@@ -56,13 +59,19 @@ def verify(
 
     failed: Diverging | None = None
 
+    def properties() -> dict[str, Any]:
+        recording = record(twin, seed, progress, timeout=timeout)
+        if write_tests is not None:
+            emit(twin, recording, write_tests)
+        return check_recorded(twin, recording, progress=progress, timeout=timeout)
+
     def rollouts() -> dict[str, Any]:
         nonlocal failed
         level, failed = check_rollouts(twin, controller, episodes, seed, timeout, progress)
         return level
 
     checks: dict[int, Callable[[], dict[str, Any]]] = {
-        1: lambda: check_properties(twin, seed=seed, progress=progress, timeout=timeout),
+        1: properties,
         2: lambda: check_interactions(twin, timeout),
         3: rollouts,
         4: lambda: check_transfer(twin, seed=seed, timeout=timeout, progress=progress),
