@@ -3,6 +3,7 @@
 A failure ends as a repro: the shortest episode that shows it, in a folder that one command replays.
 """
 
+import dataclasses
 import datetime
 import shlex
 from collections.abc import Callable, Sequence
@@ -95,6 +96,7 @@ def verify(
         "schema": SCHEMA,
         "env": twin.name,
         "reference": twin.reference.entry_point if spec is None else spec.reference,
+        "contract": {p: [dataclasses.asdict(field) for field in c.fields] for p, c in twin.contracts.items()},
         "verdict": verdict,
         "self_check": itself,
         "levels": results,

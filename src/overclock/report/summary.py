@@ -1,0 +1,143 @@
+"""The report in a few sentences: what was found, what was compared, and what none of it shows."""
+
+from typing import Any
+
+from overclock.bench import tables
+from overclock.bench.config import XLA
+from overclock.report.table import Kind, Table, small
+from overclock.verify.text import bound_text, numbered, rollouts, where_text
+
+Report = dict[str, Any]
+
+
+def sentences(verify: Report | None, bench: Report | None) -> list[str]:
+    """The whole report in a few sentences."""
+    said = [] if verify is None else _verified(verify)
+    if bench and bench["ratios"]:
+        largest = max(ratio["batch"] for ratio in bench["ratios"])
+        against = [r for r in bench["ratios"] if r["batch"] == largest and r["implementation"] == XLA]
+        factors = ", ".join(f"{_factor(r['ratio'])} {r['peer']}" for r in against)
+        said.append(f"Speed at batch {largest:,} on {tables.device_name(bench)}, in the same run: {factors}.")
+    return said
+
+
+def _verified(verify: Report) -> list[str]:
+    sides = (verify["env"], verify["reference"])
+    ran = [level for level in verify["levels"] if level["verdict"] != "not run"]
+    stopped = next((level for level in ran if level["verdict"] == verify["verdict"]), ran[0])
+    passed = [level["level"] for level in ran if level["verdict"] == "pass"]
+    if verify["verdict"] == "pass":
+        said = [f"{sides[0]} equals {sides[1]} in all that was compared: {numbered(passed)} passed."]
+    else:
+        word = "differs from" if verify["verdict"] == "fail" else "was compared with"
+        said = [f"{sides[0]} {word} {sides[1]}: {_stop(stopped)}"]
+        if passed:
+            said.append(f"{numbered(passed).capitalize()} passed.")
+    left = [level["level"] for level in verify["levels"] if level["verdict"] == "not run"]
+    if left:
+        said.append(f"{numbered(left).capitalize()} {'was' if len(left) == 1 else 'were'} not run.")
+    walked = exhaustive(verify)
+    if walked is not None and walked["proof"]:
+        said.append(f"Proven for every reachable state: {walked['states']:,} states x {walked['actions']:,} actions.")
+    elif (bound := bound_text(verify)) is not None:
+        said.append(f"{bound[0].upper()}{bound[1:]}.")
+    if verify["planted"] is not None:
+        missed = " It was not." if verify["verdict"] == "pass" else ""
+        said.append(f"The bug '{verify['planted']}' was planted on purpose, to see whether it is found.{missed}")
+    return said
+
+
+def _stop(level: Report) -> str:
+    """Why the verdict is not a pass; level 4's summary begins with its own verdict."""
+    where, name = where_text(level), f"level {level['level']} ({level['name']})"
+    verdict = "failed" if level["verdict"] == "fail" else f"says {level['verdict']}"
+    said = f"{name}: {where}" if level["level"] == 4 else f"{name} {verdict}; {where or 'see below'}"
+    return f"{said.rstrip('.')}."
+
+
+def _factor(ratio: float) -> str:
+    return f"{ratio:,.0f}x" if ratio >= 10 else f"{ratio:.1f}x"
+
+
+def exhaustive(verify: Report) -> Report | None:
+    """The walk over every state of a finite environment, where there was one."""
+    return next((level.get("exhaustive") for level in verify["levels"] if level["level"] == 3), None)
+
+
+def compared(verify: Report) -> list[tuple[str, str]]:
+    """What stood against what, and whether the reference agreed with itself."""
+    planted = "" if verify["planted"] is None else f", with the bug '{verify['planted']}' planted"
+    own = verify["self_check"]
+    found = [("reference", verify["reference"]), ("performance side", f"{verify['env']}{planted}")]
+    if widths := precisions(verify):
+        found.append(("compared in", " and ".join(widths)))
+    verdict = "agrees with itself" if own["passed"] else "DIFFERS FROM ITSELF"
+    return [
+        *found,
+        (
+            "the reference itself",
+            f"{verdict} in {own['runs']} runs with the same randomness: {own['episodes']:,} episodes, "
+            f"{own['steps']:,} steps, {len(own['fields'])} fields; set_state: {own['set_state']}",
+        ),
+    ]
+
+
+def precisions(verify: Report) -> list[str]:
+    """Float widths of the performance side that any level compared."""
+    found: dict[str, None] = {}
+    for level in verify["levels"]:
+        rows = [*level.get("comparisons", [])]
+        rows += [row for module in level.get("modules", []) for row in module["comparisons"]]
+        rows += [row for scenario in level.get("scenarios", []) for row in scenario["runs"]]
+        found |= {row["precision"]: None for row in rows}
+    return list(found)
+
+
+def contract(verify: Report) -> Table:
+    """Every compared field: how closely, and why not more closely."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for precision, fields in verify["contract"].items():
+        for field in fields:
+            why = field["reason"] or "equal bit for bit"
+            row = (precision, small(field["per_step"]), small(field["free_running"]), why)
+            alike.setdefault(row, []).append(field["name"])
+    columns: dict[str, Kind] = {
+        "fields": "code", "precision": "text", "tolerance per step": "number", "free running": "number", "why": "words",
+    }  # fmt: skip
+    return Table(columns, [[", ".join(names), *row] for row, names in alike.items()])
+
+
+def not_shown(verify: Report) -> list[str]:
+    """What a reader must not conclude from this report."""
+    said = ["Anything the contract does not name: pictures, messages, timing."]
+    said.append(
+        "Parameters other than those the reference was built with, and other devices: both sides ran on the CPU."
+    )
+    ran = {level["level"]: level for level in verify["levels"] if level["verdict"] != "not run"}
+    if missing := [level for level in (1, 2, 3, 4) if level not in ran]:
+        said.append(f"What {numbered(missing)} would have seen: not part of this run.")
+    walked = exhaustive(verify)
+    if (bound := bound_text(verify)) is not None and not (walked and walked["proof"]):
+        said.append(f"That no episode diverges: episodes are samples, and all that follows is that {bound}.")
+    if rows := rollouts(verify):
+        said.append(f"Episodes unlike those that were played ({', '.join(dict.fromkeys(c['actions'] for c in rows))}).")
+        late, excused = (sum(c[key] for c in rows) for key in ("beyond_horizon", "excused_flags"))
+        if late:
+            said.append(f"{late:,} free-running steps beyond the contract's horizon; single steps cover them.")
+        if excused:
+            said.append(f"{excused:,} flags within the contract's margin of a threshold, which may fall either way.")
+    if 4 in ran:
+        unseen = ran[4]["controls"]["unseen"]
+        example = "" if unseen is None or unseen["seen"] else f" (the bug '{unseen['bug']}' is one)"
+        said.append(
+            f"Equal returns are no proof of equal rules: returns hide errors{example}; levels 1 to 3 look closer."
+        )
+    adequacy = verify["adequacy"]
+    if adequacy is not None and adequacy["survivors"]:
+        said.append(f"Mistakes like the {len(adequacy['survivors'])} planted ones that no level found.")
+    return said
+
+
+def name_of(verify: Report | None, bench: Report | None) -> str:
+    """The environment that the report is about."""
+    return verify["env"] if verify else (bench or {})["environment"]
