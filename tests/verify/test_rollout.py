@@ -1,5 +1,6 @@
 """Whole-episode comparison: equal twins pass, every planted mistake is found and placed."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -93,14 +94,35 @@ def test_a_broken_reference_gives_one_clear_sentence(fault, sentence):
     assert caught.value.exit_code == 4
 
 
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        ("nonsense", "`step` gave an answer that cannot be read"),
+        ("no answer", "`step` gave an answer that cannot be read"),
+        ("huge", "`step` announced an answer of 2,147,483,648 bytes"),
+        ("trickle", "`step` gave no answer within 8 s"),
+        ("list", "`step` did not answer with named arrays"),
+        ("parts", "`step` did not answer with named arrays"),
+    ],
+)
+def test_a_side_that_breaks_the_protocol_is_named(fault, sentence):
+    with pytest.raises(CouldNotVerifyError, match=f"could not verify: the reference: {sentence}") as caught:
+        run_counting(fault, timeout=8.0)
+    assert caught.value.side == "the reference"
+
+
 def test_a_hanging_reference_is_stopped_with_everything_it_started(tmp_path):
     pid_file = tmp_path / "pid"
     with pytest.raises(CouldNotVerifyError, match="gave no answer within"):
         run_counting("hang", timeout=8.0, pid_file=str(pid_file))
     child = int(pid_file.read_text())
     status = Path(f"/proc/{child}/status")
-    # The child is gone, or a zombie that nobody has reaped yet; it does not run.
-    assert not status.exists() or "State:\tZ" in status.read_text()
+    for _ in range(100):  # a killed process is listed until the kernel got round to it
+        # The child is gone, or a zombie that nobody has reaped yet; it does not run.
+        if not status.exists() or "State:\tZ" in status.read_text():
+            return
+        time.sleep(0.05)
+    pytest.fail("the child of the stopped reference still runs")
 
 
 @pytest.mark.parametrize("fault", ["nan", "shape"])

@@ -88,9 +88,11 @@ def list_envs() -> list[Spec]:
 
 
 def load(entry_point: str) -> Any:
-    """The object behind 'package.module:name'."""
-    module, _, name = entry_point.partition(":")
-    return getattr(importlib.import_module(module), name)
+    """The object behind 'package.module:name'; what name(argument) returns for 'package.module:name|argument'."""
+    place, _, argument = entry_point.partition("|")
+    module, _, name = place.partition(":")
+    found = getattr(importlib.import_module(module), name)
+    return found(argument) if argument else found
 
 
 def make(env_id: str, **static: Any) -> "tuple[Environment[Any, Any], Params]":

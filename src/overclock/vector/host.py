@@ -176,10 +176,15 @@ def host_vector(
     return JaxHostVector(vectorize(env, num_envs, autoreset, resets), params, seed)
 
 
+def named_leaves(tree: Any) -> dict[str, Any]:
+    """A pytree's leaves under readable names."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
+    return {jax.tree_util.keystr(path, simple=True, separator="."): leaf for path, leaf in leaves}
+
+
 def flatten_state(tree: Any) -> dict[str, np.ndarray]:
     """A pytree's leaves as NumPy arrays under readable names."""
-    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
-    return {jax.tree_util.keystr(path, simple=True, separator="."): np.array(leaf) for path, leaf in leaves}
+    return {name: np.array(leaf) for name, leaf in named_leaves(tree).items()}
 
 
 def unflatten_state(arrays: dict[str, np.ndarray], like: Any) -> Any:

@@ -5,6 +5,7 @@ modules and classes; nothing that the one before it defined is left where code l
 an answer like any other; one that hangs or takes the process down is dealt with from outside.
 """
 
+import dataclasses
 import importlib
 import pickle
 import sys
@@ -34,7 +35,12 @@ def worker_spec(twin: Twin, sources: list[str], recording: str, precision: str, 
         ("modules", twin.modules),
         ("recording", recording),
     )
-    spec = SubjectSpec("overclock.verify.mutation_worker:MutationWorker", options, twin.performance.environment)
+    spec = dataclasses.replace(
+        twin.performance,
+        entry_point="overclock.verify.mutation_worker:MutationWorker",
+        options=options,
+        files=(*twin.performance.files, recording),
+    )
     return spec.with_environment(
         JAX_ENABLE_X64="1" if precision == "float64" else "0",
         JAX_PLATFORMS="cpu",

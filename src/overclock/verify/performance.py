@@ -1,4 +1,4 @@
-"""Our side of a twin: any registered JAX environment as a Subject that replays given draws (or makes its own)."""
+"""Our side of a twin: any JAX environment as a Subject that replays given draws (or makes its own)."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from overclock.env import registry
-from overclock.env.kernel import EnvState, select
+from overclock.env.kernel import Environment, EnvState, select
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Box, Discrete
 from overclock.vector.host import flatten_state
@@ -29,9 +29,12 @@ class JaxSubject:
     ) -> None:
         """`static` and `params` override defaults; `patches` plant known bugs in the source before it is imported."""
         load_patched([Patch(**patch) for patch in patches or []])
-        self.num_envs = num_envs
-        self._env, defaults = registry.make(env_id, **(static or {}))
-        self._params = defaults.replace(**(params or {}))
+        env, defaults = registry.make(env_id, **(static or {}))
+        self._begin(num_envs, env, defaults.replace(**(params or {})))
+
+    def _begin(self, num_envs: int, env: Environment[Any, Any], params: Any) -> None:
+        """Compile a batch of `env`; a subclass may get it from elsewhere than the registry."""
+        self.num_envs, self._env, self._params = num_envs, env, params
         self._rng = rng = Rng.of(0).lanes(num_envs)
         self._jit_draw_reset = jax.jit(
             jax.vmap(lambda r: self._env.draw_reset(r.of_section(Section.RESET), self._params))
@@ -70,7 +73,7 @@ class JaxSubject:
             self._rng = select_lanes(jnp.asarray(mask), Rng.of(jnp.asarray(words)), self._rng)
             draws = flatten_state(self._jit_draw_reset(self._rng))
             self._rng = self._rng.advance()
-        self._lanes, outputs = self._jit_reset(mask, _unflatten(draws, self._reset_like), self._lanes)
+        self._lanes, outputs = self._jit_reset(mask, unflatten(draws, self._reset_like), self._lanes)
         return self._observed(outputs, draws)
 
     def step(self, actions: np.ndarray, draws: Arrays | None = None) -> Observed:
@@ -78,13 +81,13 @@ class JaxSubject:
         if draws is None:
             draws = flatten_state(self._jit_draw_step(self._rng, self._lanes.rules))
             self._rng = self._rng.advance()
-        draw = _unflatten(draws, self._step_like)
+        draw = unflatten(draws, self._step_like)
         self._lanes, outputs = self._jit_step(self._lanes, jnp.asarray(actions), draw)
         return self._observed(outputs, draws)
 
     def set_state(self, state: Arrays) -> None:
         """As `Subject.set_state`."""
-        rules = _unflatten({name: values for name, values in state.items() if name != "steps"}, self._lanes.rules)
+        rules = unflatten({name: values for name, values in state.items() if name != "steps"}, self._lanes.rules)
         self._lanes = EnvState(rules=rules, steps=jnp.asarray(state["steps"], jnp.int32))
 
     def metamorphic(self) -> list[dict[str, Any]]:
@@ -113,7 +116,7 @@ class JaxSubject:
         return {**flatten_state(self._lanes.rules), "steps": np.asarray(self._lanes.steps)}
 
 
-def _unflatten(arrays: Arrays, like: Any) -> Any:
+def unflatten(arrays: Arrays, like: Any) -> Any:
     """Named arrays (float64 from a reference, say) in the structure and the dtypes of `like`."""
     paths, treedef = jax.tree_util.tree_flatten_with_path(like)
     names = [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in paths]

@@ -1,6 +1,7 @@
 """A subject in a process of its own: it may crash, hang or print, and the verifier goes on with a clear sentence."""
 
 import contextlib
+import dataclasses
 import json
 import os
 import select
@@ -8,22 +9,32 @@ import signal
 import subprocess
 import sys
 import tempfile
-from typing import Any
+import time
+from typing import Any, NoReturn
 
 import numpy as np
 
+from overclock.env.registry import load
 from overclock.errors import OverclockError
 from overclock.verify.subject import Arrays, Observed, SubjectSpec
 from overclock.verify.wire import LENGTH, decode, write_message
 
 STDERR_LINES_SHOWN = 3
+STDERR_BYTES_READ = 1 << 16
+CHUNK_BYTES = 1 << 20
+MOST_BYTES = 1 << 30  # of one answer: a side that sends more is broken, or wants to break us
+PARTS = {field.name for field in dataclasses.fields(Observed)}
 WORKER = (sys.executable, "-m", "overclock.verify.worker")
 
 
 class CouldNotVerifyError(OverclockError):
-    """No verdict is possible: a side crashed, hung, or broke the protocol."""
+    """No verdict is possible: a side crashed, hung, or broke the protocol; `side` says which, where it is known."""
 
     exit_code = 4
+
+    def __init__(self, message: str, side: str | None = None) -> None:
+        super().__init__(message)
+        self.side = side
 
 
 class ProcessSubject:
@@ -32,12 +43,13 @@ class ProcessSubject:
     def __init__(self, spec: SubjectSpec, num_envs: int, name: str, timeout: float = 120.0) -> None:
         self.num_envs, self.name, self.timeout = num_envs, name, timeout
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
+        argv, environment = _command(spec, num_envs)
         self._process = subprocess.Popen(
-            [*WORKER, spec.entry_point, str(num_envs), json.dumps(dict(spec.options))],
+            argv,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
-            env={**os.environ, **dict(spec.environment)},
+            env=environment,
             start_new_session=True,  # so that a timeout can end everything it started
         )
         self.description = self._call("describe")
@@ -48,11 +60,11 @@ class ProcessSubject:
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
         """As `Subject.reset`."""
-        return Observed(**self._call("reset", mask=mask, seeds=seeds, draws=draws))
+        return self._observed("reset", mask=mask, seeds=seeds, draws=draws)
 
     def step(self, actions: np.ndarray, draws: Arrays | None = None) -> Observed:
         """As `Subject.step`."""
-        return Observed(**self._call("step", actions=actions, draws=draws))
+        return self._observed("step", actions=actions, draws=draws)
 
     def set_state(self, state: Arrays) -> None:
         """As `Subject.set_state`."""
@@ -79,35 +91,59 @@ class ProcessSubject:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _observed(self, call: str, **arguments: Any) -> Observed:
+        """An answer that must show named arrays."""
+        answer = self._call(call, **arguments)
+        parts = answer.values() if isinstance(answer, dict) and answer.keys() == PARTS else [None]
+        for part in parts:
+            if not isinstance(part, dict) or not all(isinstance(value, np.ndarray) for value in part.values()):
+                self._fail(f"`{call}` did not answer with named arrays for {', '.join(sorted(PARTS))}")
+        return Observed(**answer)
+
     def _call(self, call: str, **arguments: Any) -> Any:
         assert self._process.stdin is not None
         try:
             write_message(self._process.stdin, {"call": call, **arguments})  # pyright: ignore[reportArgumentType]
         except (BrokenPipeError, OSError):
             self._fail(f"its process ended before `{call}`")
-        (length,) = LENGTH.unpack(self._read(LENGTH.size, call))
-        reply = decode(json.loads(self._read(length, call)))
-        if "error" in reply:
-            self._fail(f"`{call}` raised {reply['error']}")
-        return reply["ok"]
+        deadline = time.monotonic() + self.timeout
+        (length,) = LENGTH.unpack(self._read(LENGTH.size, call, deadline))
+        if length > MOST_BYTES:
+            self._fail(f"`{call}` announced an answer of {length:,} bytes, more than the {MOST_BYTES:,} that are read")
+        try:
+            reply = decode(json.loads(self._read(length, call, deadline)))
+            raised, answer = (reply["error"], None) if "error" in reply else (None, reply["ok"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            self._fail(f"`{call}` gave an answer that cannot be read ({type(error).__name__}: {error})")
+        if raised is not None:
+            self._fail(f"`{call}` raised {raised}")
+        return answer
 
-    def _read(self, count: int, call: str) -> bytes:
-        """Exactly `count` bytes of the reply, giving up after the timeout or when the process ends."""
+    def _read(self, count: int, call: str, deadline: float) -> bytes:
+        """Exactly `count` bytes of the reply, giving up at the deadline or when the process ends."""
         assert self._process.stdout is not None
         descriptor, parts = self._process.stdout.fileno(), bytearray()
         while len(parts) < count:
-            ready, _, _ = select.select([descriptor], [], [], self.timeout)
+            ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
             if not ready:
                 self._fail(f"`{call}` gave no answer within {self.timeout:g} s; it was stopped")
-            chunk = os.read(descriptor, count - len(parts))
+            chunk = os.read(descriptor, min(count - len(parts), CHUNK_BYTES))
             if not chunk:
                 self._fail(f"its process ended during `{call}`")
             parts += chunk
         return bytes(parts)
 
-    def _fail(self, what: str) -> None:
-        self._stderr.seek(0)
+    def _fail(self, what: str) -> NoReturn:
+        self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - STDERR_BYTES_READ))
         lines = self._stderr.read().decode(errors="replace").strip().splitlines()[-STDERR_LINES_SHOWN:]
         self.close()
         trail = f" Its last words: {' | '.join(lines)}" if lines else ""
-        raise CouldNotVerifyError(f"could not verify: {self.name}: {what}.{trail}")
+        raise CouldNotVerifyError(f"could not verify: {self.name}: {what}.{trail}", side=self.name)
+
+
+def _command(spec: SubjectSpec, num_envs: int) -> tuple[list[str], dict[str, str]]:
+    """The command line and the environment of a worker process."""
+    argv = [*WORKER, spec.entry_point, str(num_envs), json.dumps(dict(spec.options))]
+    if spec.launcher is None:
+        return argv, {**os.environ, **dict(spec.environment)}
+    return load(spec.launcher)(argv, dict(spec.environment), spec.files, **dict(spec.launcher_options))

@@ -49,11 +49,21 @@ class Subject(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class SubjectSpec:
-    """How to build a subject in its own process: an entry point 'package.module:function', options, environment."""
+    """How to build a subject in its own process: an entry point 'package.module:function', options, environment.
+
+    A launcher decides how that process starts, inside a sandbox say. It is the entry point of a function
+    `(argv, environment, files, **launcher_options) -> (argv, environment)`: it gets the worker's command line, the
+    variables of `environment` alone, and the files that the worker must be able to read, and returns the command
+    line and the whole environment to start it with. The command must pass stdin, stdout and stderr through, and
+    killing its process group must end whatever it started.
+    """
 
     entry_point: str
     options: tuple[tuple[str, Any], ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
+    launcher: str | None = None
+    launcher_options: tuple[tuple[str, Any], ...] = ()
+    files: tuple[str, ...] = ()
 
     def with_environment(self, **variables: str) -> "SubjectSpec":
         """The same subject with further environment variables."""
