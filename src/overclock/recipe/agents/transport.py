@@ -1,0 +1,134 @@
+"""One question to a model over HTTP: repeated for a while when the other side is busy, never beyond the wall clock."""
+
+import dataclasses
+import json
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from overclock.errors import MissingError
+from overclock.recipe.agents.dialects import REFUSING
+
+BUSY = (408, 409, 429, 500, 502, 503, 504, 529)
+RETRIES = 4
+FIRST_PAUSE = 1.0  # seconds, doubled each time
+LONGEST_PAUSE = 30.0
+ANSWER_LIMIT = 32 << 20  # bytes
+ERROR_SHOWN = 300  # characters
+
+
+class FailedError(Exception):
+    """There is no answer. `refused`: there will be none either; else the other side failed."""
+
+    def __init__(self, sentence: str, refused: bool = False) -> None:
+        super().__init__(sentence)
+        self.refused = refused
+
+
+class _BusyError(Exception):
+    """A failure that may pass; `seconds` is how long the other side asks to wait."""
+
+    def __init__(self, sentence: str, seconds: float | None = None) -> None:
+        super().__init__(sentence)
+        self.seconds = seconds
+
+
+class OutOfTimeError(Exception):
+    """The wall clock or a stop came first."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    """Where questions go, until when, and how they are interrupted."""
+
+    url: str
+    headers: dict[str, str]
+    deadline: float  # of time.monotonic
+    stop: threading.Event
+    pause: Callable[[float], object] | None = None  # how to wait; by default until the stop is set
+
+    def ask(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The JSON that comes back; FailedError or OutOfTimeError."""
+        wait = FIRST_PAUSE
+        for _ in range(RETRIES):
+            try:
+                return self._try(body)
+            except _BusyError as busy:
+                seconds = min(wait if busy.seconds is None else busy.seconds, LONGEST_PAUSE)
+            if self._left() <= seconds:
+                raise OutOfTimeError
+            (self.pause or self.stop.wait)(seconds)
+            wait *= 2
+        try:
+            return self._try(body)
+        except _BusyError as busy:
+            raise FailedError(f"{busy} It was asked {RETRIES + 1} times.") from None
+
+    def _left(self) -> float:
+        left = self.deadline - time.monotonic()
+        if left <= 0 or self.stop.is_set():
+            raise OutOfTimeError
+        return left
+
+    def _try(self, body: dict[str, Any]) -> dict[str, Any]:
+        httpx = _httpx()
+        try:
+            headers = {"content-type": "application/json", **self.headers}
+            # Loopback must not go through a proxy, and a gateway is on loopback.
+            local = httpx.URL(self.url).host in ("127.0.0.1", "localhost", "::1")
+            with (
+                httpx.Client(trust_env=not local, timeout=self._left()) as client,
+                # Encoded here, because a model's text may hold half a character, which httpx does not encode.
+                client.stream("POST", self.url, content=json.dumps(body).encode(), headers=headers) as response,
+            ):
+                content = bytearray()
+                for chunk in response.iter_bytes():
+                    content += chunk
+                    self._left()  # a time limit of httpx is per chunk, and there may be many small ones
+                    if len(content) > ANSWER_LIMIT:
+                        raise FailedError(f"The model's answer is longer than {ANSWER_LIMIT} bytes.")
+        except httpx.TransportError as error:
+            self._left()
+            what = str(error) or type(error).__name__
+            raise _BusyError(f"The model at {self.url} cannot be reached: {what}.") from error
+        except (httpx.InvalidURL, httpx.HTTPError) as error:
+            raise FailedError(f"The model at {self.url} cannot be asked: {error}.") from error
+        status = response.status_code
+        if status >= 400:
+            sentence = f"The model answered {status}: {_message(bytes(content))}"
+            if status in BUSY:
+                raise _BusyError(sentence, _seconds(response.headers.get("retry-after")))
+            raise FailedError(sentence, refused=status in REFUSING)
+        try:
+            answer = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            raise FailedError("The model's answer is not JSON.") from error
+        if not isinstance(answer, dict):
+            raise FailedError("The model's answer is not a JSON object.")
+        return answer
+
+
+def _message(content: bytes) -> str:
+    """The sentence inside an error of any provider."""
+    text = content.decode(errors="replace").strip()
+    try:
+        error = json.loads(text)["error"]
+        text = str(error["message"] if isinstance(error, dict) else error)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    return text[:ERROR_SHOWN] or "nothing"
+
+
+def _seconds(text: str | None) -> float | None:
+    return float(text) if text is not None and text.strip().isdecimal() else None  # it may also be a date
+
+
+def _httpx() -> Any:
+    try:
+        import httpx
+    except ImportError as error:
+        raise MissingError(
+            "Talking to a model directly needs httpx; install it with `pip install 'overclock[agents]'`."
+        ) from error
+    return httpx

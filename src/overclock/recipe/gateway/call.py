@@ -1,0 +1,112 @@
+"""One request of an agent, understood: what it asks for, the most it can cost, and which secrets it carries."""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from overclock.recipe.gateway.dialects import Dialect, Json, recognise
+from overclock.recipe.gateway.dialects.base import Operation
+from overclock.recipe.gateway.prices import ModelPrice
+
+SHORTEST_SECRET = 8  # blanking anything shorter would blank ordinary text
+BLANKED = "[key]"
+BYTES_PER_TOKEN = 3
+HIDDEN_PROMPT = 400_000  # tokens; the context of the models whose providers keep conversations
+
+
+class BadCallError(Exception):
+    """The request cannot be served; the message says why."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """A POST in one of the dialects. Header names are lower case."""
+
+    dialect: Dialect
+    operation: Operation
+    path: str
+    query: str  # without a key
+    headers: Mapping[str, str]
+    body: bytes
+    json: Json
+    key: str | None  # what the agent presented as its API key
+    limit: int | None = None  # output tokens, set by the gateway because the request sets none
+
+    @classmethod
+    def parse(cls, target: str, headers: Mapping[str, str], body: bytes) -> "Call":
+        """Understand a request; raises BadCallError if it is none that can be metered."""
+        address = urlsplit(target)
+        known = recognise(address.path)
+        if known is None:
+            raise BadCallError(
+                404,
+                f"The gateway forwards only calls that it can meter, and '{address.path}' is none: it serves "
+                "/messages, /responses, /chat/completions and /models/NAME:generateContent.",
+            )
+        try:
+            content = json.loads(body)
+        except ValueError as error:
+            raise BadCallError(400, "The request's body is not JSON.") from error
+        if not isinstance(content, dict):
+            raise BadCallError(400, "The request's body is not a JSON object.")
+        query = parse_qsl(address.query, keep_blank_values=True)
+        rest = urlencode([(name, value) for name, value in query if name != "key"])
+        return cls(*known, address.path, rest, headers, body, content, _key(headers, dict(query)))
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        return self.dialect.model(self.path, self.json)
+
+    @property
+    def streams(self) -> bool:
+        """Whether the answer is asked for as a stream of events."""
+        return self.dialect.streams(self.path, self.json)
+
+    def limited(self, most: int) -> "Call":
+        """The same call with a limit of output tokens, if it has none and can have one."""
+        if self.dialect.max_output(self.json) is None and self.dialect.limited(self.json, most) is not None:
+            return dataclasses.replace(self, limit=most)
+        return self
+
+    def forwarded(self) -> bytes:
+        """The body as the provider must see it, so that the limit holds and the usage is reported."""
+        content = self.json
+        if self.limit is not None:
+            content = self.dialect.limited(content, self.limit) or content
+        content = self.dialect.to_forward(content)
+        return self.body if content is self.json else json.dumps(content, ensure_ascii=False).encode()
+
+    def worst(self, price: ModelPrice) -> float:
+        """The most that the call can cost, in dollars.
+
+        The prompt is taken as one token for every digit of the body (some tokenizers split numbers that way) and one
+        for every three bytes of anything else, which is more than text, code and JSON have, at the dearest price of a
+        prompt. The answer is taken at the limit that the request sets, or the gateway for it, or else the model itself.
+        """
+        digits = sum(self.body.count(digit) for digit in b"0123456789")
+        prompt = digits + -(-(len(self.body) - digits) // BYTES_PER_TOKEN)
+        if self.dialect.hides_prompt(self.json):
+            prompt += HIDDEN_PROMPT
+        return price.worst(prompt, self.dialect.max_output(self.json) or self.limit or price.max_output)
+
+
+def blanked(body: bytes, secrets: tuple[str | None, ...]) -> str:
+    """A body as it may be recorded: an agent may well print its own key into the conversation."""
+    text = body.decode("utf-8", "backslashreplace")
+    for secret in secrets:
+        if secret and len(secret) >= SHORTEST_SECRET:
+            text = text.replace(secret, BLANKED)
+    return text
+
+
+def _key(headers: Mapping[str, str], query: Mapping[str, str]) -> str | None:
+    bearer = headers.get("authorization", "")
+    if bearer.lower().startswith("bearer "):
+        return bearer[len("bearer ") :].strip()
+    return headers.get("x-api-key") or headers.get("x-goog-api-key") or query.get("key")

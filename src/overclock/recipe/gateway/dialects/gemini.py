@@ -1,0 +1,112 @@
+"""Gemini generateContent and streamGenerateContent: Gemini CLI."""
+
+import re
+from collections.abc import Iterator
+
+from overclock.recipe.gateway.dialects.base import (
+    Dialect,
+    Json,
+    Operation,
+    Reply,
+    Said,
+    Tool,
+    count,
+    objects,
+    sse,
+    text_of,
+    whole_number,
+)
+from overclock.recipe.gateway.tokens import Tokens
+
+ADDRESS = re.compile(r"/models/(?P<model>[^/:]+):(?P<verb>generateContent|streamGenerateContent|countTokens)$")
+
+
+class Gemini(Dialect):
+    """POST .../models/MODEL:VERB."""
+
+    name = "gemini"
+    prefix = ""
+    key_header = ("x-goog-api-key", "{}")
+
+    def operation(self, path: str) -> Operation | None:
+        match = ADDRESS.search(path)
+        return match and ("count" if match["verb"] == "countTokens" else "generate")
+
+    def model(self, path: str, body: Json) -> str:
+        match = ADDRESS.search(path)
+        return match["model"] if match else ""
+
+    def streams(self, path: str, body: Json) -> bool:
+        return path.endswith(":streamGenerateContent")
+
+    def max_output(self, body: Json) -> int | None:
+        settings = body.get("generationConfig") or {}
+        most = whole_number(settings.get("maxOutputTokens"))
+        return most and most * (whole_number(settings.get("candidateCount")) or 1)
+
+    def limited(self, body: Json, most: int) -> Json | None:
+        return {**body, "generationConfig": {**(body.get("generationConfig") or {}), "maxOutputTokens": most}}
+
+    def hides_prompt(self, body: Json) -> bool:
+        return bool(body.get("cachedContent"))
+
+    def raw_usage(self, message: Json) -> Json | None:
+        return message.get("usageMetadata")
+
+    def tokens(self, usage: Json) -> Tokens:
+        thoughts = count(usage, "thoughtsTokenCount")  # not among the candidates' tokens, but paid like them
+        return Tokens(
+            input=count(usage, "promptTokenCount") + count(usage, "toolUsePromptTokenCount"),
+            cached=count(usage, "cachedContentTokenCount"),
+            output=count(usage, "candidatesTokenCount") + thoughts,
+            reasoning=thoughts,
+        )
+
+    def finishes(self, event: Json) -> bool:
+        blocked = isinstance(event.get("promptFeedback"), dict) and "blockReason" in event["promptFeedback"]
+        return blocked or any(candidate.get("finishReason") for candidate in objects(event.get("candidates")))
+
+    def said(self, body: Json) -> Iterator[Said]:
+        for content in objects(body.get("contents")):
+            parts = objects(content.get("parts"))
+            if content.get("role") == "model":
+                if not any("functionCall" in part for part in parts):
+                    yield Said("final", text_of(parts))
+                continue
+            yield from (Said("result") for part in parts if "functionResponse" in part)
+            if text := text_of(parts):
+                yield Said("prompt", text)
+
+    def tools(self, body: Json) -> Iterator[Tool]:
+        for tool in objects(body.get("tools")):
+            for declared in objects(tool.get("functionDeclarations")):
+                schema = declared.get("parametersJsonSchema") or declared.get("parameters") or {}
+                yield Tool(declared["name"], schema)
+
+    def wanted_schema(self, body: Json) -> Json | None:
+        settings = body.get("generationConfig") or {}
+        return settings.get("responseJsonSchema") or settings.get("responseSchema")
+
+    def answer(self, reply: Reply) -> Json:
+        tokens = reply.tokens
+        part = {"text": reply.text}
+        if reply.tool:
+            part = {"functionCall": {"id": reply.id, "name": reply.tool.name, "args": reply.arguments}}
+        return {
+            "candidates": [{"index": 0, "content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}],
+            "usageMetadata": {
+                "promptTokenCount": tokens.input,
+                "cachedContentTokenCount": tokens.cached,
+                "candidatesTokenCount": tokens.output - tokens.reasoning,
+                "thoughtsTokenCount": tokens.reasoning,
+                "totalTokenCount": tokens.input + tokens.output,
+            },
+            "modelVersion": reply.model,
+            "responseId": f"resp_{reply.number}",
+        }
+
+    def events(self, reply: Reply) -> Iterator[bytes]:
+        yield sse(self.answer(reply))
+
+    def counted(self, tokens: int) -> Json:
+        return {"totalTokens": tokens}

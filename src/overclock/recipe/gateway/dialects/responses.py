@@ -1,0 +1,140 @@
+"""OpenAI Responses: Codex."""
+
+import json
+from collections.abc import Iterator
+
+from overclock.recipe.gateway.dialects.base import (
+    Dialect,
+    Json,
+    Operation,
+    Reply,
+    Said,
+    Tool,
+    count,
+    objects,
+    sse,
+    text_of,
+    whole_number,
+)
+from overclock.recipe.gateway.tokens import Tokens
+
+UNFILLED = ("content", "arguments", "input")  # what an item lacks when it is announced
+ENDINGS = ("response.completed", "response.incomplete", "response.failed")
+
+
+class Responses(Dialect):
+    """POST .../responses."""
+
+    name = "responses"
+    prefix = "/v1"
+    key_header = ("authorization", "Bearer {}")
+
+    def operation(self, path: str) -> Operation | None:
+        return "generate" if path.endswith("/responses") else None
+
+    def max_output(self, body: Json) -> int | None:
+        return whole_number(body.get("max_output_tokens"))
+
+    def limited(self, body: Json, most: int) -> Json | None:
+        return {**body, "max_output_tokens": most}
+
+    def hides_prompt(self, body: Json) -> bool:
+        return bool(body.get("previous_response_id") or body.get("conversation") or body.get("prompt"))
+
+    def raw_usage(self, message: Json) -> Json | None:
+        inner = message.get("response")
+        return (inner if isinstance(inner, dict) else message).get("usage")
+
+    def tokens(self, usage: Json) -> Tokens:
+        return Tokens(
+            input=count(usage, "input_tokens"),
+            cached=count(usage, "input_tokens_details", "cached_tokens"),
+            cache_write=count(usage, "input_tokens_details", "cache_write_tokens"),
+            output=count(usage, "output_tokens"),
+            reasoning=count(usage, "output_tokens_details", "reasoning_tokens"),
+        )
+
+    def finishes(self, event: Json) -> bool:
+        return event.get("type") in ENDINGS
+
+    def said(self, body: Json) -> Iterator[Said]:
+        given = body.get("input")
+        if isinstance(given, str):
+            yield Said("prompt", given)
+        for item in objects(given):
+            kind = str(item.get("type", "message"))
+            if kind.endswith("_call_output"):
+                yield Said("result")
+            elif kind == "message" and item.get("role") in ("user", "assistant"):
+                yield Said("prompt" if item["role"] == "user" else "final", text_of(item.get("content")))
+
+    def tools(self, body: Json) -> Iterator[Tool]:
+        for tool in objects(body.get("tools")):
+            if tool.get("type") == "namespace":
+                for inner in objects(tool.get("tools")):
+                    yield Tool(inner["name"], inner.get("parameters") or {}, namespace=tool["name"])
+            elif tool.get("type") == "function":
+                yield Tool(tool["name"], tool.get("parameters") or {})
+            elif tool.get("type") == "custom":
+                yield Tool(tool["name"], {}, free_form=True)
+
+    def wanted_schema(self, body: Json) -> Json | None:
+        return ((body.get("text") or {}).get("format") or {}).get("schema")
+
+    def answer(self, reply: Reply) -> Json:
+        return {**self._response(reply, "completed"), "output": [self._item(reply)], "usage": self._usage(reply)}
+
+    def events(self, reply: Reply) -> Iterator[bytes]:
+        item = self._item(reply)
+        beginning = {"status": "in_progress", **{key: type(item[key])() for key in UNFILLED if key in item}}
+        place = {"output_index": 0, "item_id": item["id"]}
+        events: list[Json] = [
+            {"type": "response.created", "response": self._response(reply, "in_progress")},
+            {"type": "response.output_item.added", "output_index": 0, "item": {**item, **beginning}},
+        ]
+        if not reply.tool:
+            events.append({"type": "response.output_text.delta", **place, "content_index": 0, "delta": reply.text})
+        events += [
+            {"type": "response.output_item.done", "output_index": 0, "item": item},
+            {"type": "response.completed", "response": self.answer(reply)},
+        ]
+        for number, event in enumerate(events):
+            yield sse({**event, "sequence_number": number}, event=event["type"])
+
+    def counted(self, tokens: int) -> Json:
+        return {"object": "response.input_tokens", "input_tokens": tokens}
+
+    @staticmethod
+    def _response(reply: Reply, status: str) -> Json:
+        return {
+            "id": f"resp_{reply.number}",
+            "object": "response",
+            "model": reply.model,
+            "status": status,
+            "output": [],
+            "usage": None,
+        }
+
+    @staticmethod
+    def _item(reply: Reply) -> Json:
+        if reply.tool is None:
+            content = [{"type": "output_text", "text": reply.text, "annotations": []}]
+            head = {"type": "message", "id": f"msg_{reply.number}", "role": "assistant"}
+            return {**head, "status": "completed", "content": content}
+        head = {"status": "completed", "call_id": reply.id, "name": reply.tool.name}
+        if reply.tool.free_form:
+            return {"type": "custom_tool_call", "id": f"ctc_{reply.number}", **head, "input": reply.arguments}
+        if reply.tool.namespace:
+            head["namespace"] = reply.tool.namespace
+        return {"type": "function_call", "id": f"fc_{reply.number}", **head, "arguments": json.dumps(reply.arguments)}
+
+    @staticmethod
+    def _usage(reply: Reply) -> Json:
+        tokens = reply.tokens
+        return {
+            "input_tokens": tokens.input,
+            "input_tokens_details": {"cached_tokens": tokens.cached, "cache_write_tokens": tokens.cache_write},
+            "output_tokens": tokens.output,
+            "output_tokens_details": {"reasoning_tokens": tokens.reasoning},
+            "total_tokens": tokens.input + tokens.output,
+        }

@@ -1,0 +1,72 @@
+"""What the gateway tells about every call, twice: when it is opened and when it is closed.
+
+The opened record is written before anything is forwarded and carries the reserved dollars. The closed record is written
+before the end of the answer reaches the agent, and carries what was paid. A kill in between, at any moment, therefore
+leaves a call that was opened and never closed; `spent_in` counts it at its reservation, which is the most it can have
+cost. What is lost is the answer's text and the difference between the reservation and the true price, never a payment.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, Protocol
+
+from overclock.recipe.gateway.dialects.base import DialectName, Operation
+from overclock.recipe.usage import Usage, total
+
+Stage = Literal["opened", "closed"]
+# What a closed call was charged: what the provider said; the reservation, because the provider did not get to say; or
+# nothing, because it was refused, or failed before the provider did any work.
+Charged = Literal["usage", "reservation", "nothing"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Exchange:
+    """One call, without any header: keys cannot leak from here. Bodies are text, keys blanked wherever they occur."""
+
+    id: str  # the same in both stages
+    stage: Stage
+    dialect: DialectName
+    operation: Operation
+    model: str
+    path: str  # without its query
+    streamed: bool
+    opened_at: float  # seconds since 1970
+    request: str
+    reserved: float | None  # dollars; None where the model has no price
+    # known when closed
+    seconds: float = 0.0
+    status: int | None = None
+    content_type: str = ""
+    response: str = ""
+    complete: bool = False  # the provider ended its answer properly
+    charged: Charged = "nothing"
+    usage: Usage = Usage()
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> "Exchange":
+        """From what `as_dict` gave."""
+        return cls(**{**content, "usage": Usage(**content["usage"])})
+
+
+class Recorder(Protocol):
+    """Where exchanges go, a run's journal for one. Called from many threads, but never from two at once."""
+
+    def record(self, exchange: Exchange) -> None:
+        """Keep it, so that it survives the death of this process from the moment of return."""
+        ...
+
+
+def spent_in(exchanges: Iterable[Exchange]) -> Usage:
+    """What all of them cost together; calls that were opened and never closed at their reservation."""
+    opened: dict[str, Usage] = {}
+    closed: dict[str, Usage] = {}
+    for exchange in exchanges:
+        if exchange.stage == "closed":
+            closed[exchange.id] = exchange.usage
+        elif exchange.operation == "generate":
+            opened[exchange.id] = Usage(calls=1, dollars=exchange.reserved)
+    return total({**opened, **closed}.values())

@@ -1,0 +1,148 @@
+"""Keeps the meter and the record of calls in step: reserved and recorded before a call, recorded and paid after it."""
+
+import dataclasses
+import threading
+import time
+import uuid
+
+from overclock.recipe.gateway.call import Call, blanked
+from overclock.recipe.gateway.exchange import Charged, Exchange, Recorder
+from overclock.recipe.gateway.meter import Meter, Reservation
+from overclock.recipe.gateway.prices import ModelPrice, Prices
+from overclock.recipe.gateway.tokens import Tokens
+from overclock.recipe.usage import Usage
+
+
+class UnrecordedError(Exception):
+    """A record could not be written, so the call must not go on; the cause says why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenCall:
+    """A call under way."""
+
+    call: Call
+    price: ModelPrice | None
+    reservation: Reservation | None  # None for what is free of charge
+    exchange: Exchange
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """How a call ended."""
+
+    status: int
+    content_type: str = ""
+    body: bytes = b""
+    complete: bool = False
+    tokens: Tokens | None = None
+    worked: bool = True  # the provider may have done work, and so may ask for money
+
+
+class Ledger:
+    """Every method may be called from any thread."""
+
+    def __init__(
+        self, meter: Meter, prices: Prices, recorder: Recorder | None, secrets: tuple[str, ...], max_output: int
+    ) -> None:
+        self.failure: Exception | None = None  # the first that the recorder raised
+        self._meter, self._prices, self._recorder, self._secrets = meter, prices, recorder, secrets
+        self._max_output = max_output
+        self._recording = threading.Lock()
+        self._abandoned = False
+
+    def open(self, call: Call) -> OpenCall:
+        """Reserve the worst case and record the call; raises RefusedError or UnrecordedError."""
+        price = self._prices.find(call.model)
+        if price is not None and self._meter.cap is not None:
+            call = call.limited(min(self._max_output, price.max_output))
+        reservation = None
+        if call.operation == "generate":
+            reservation = self._meter.reserve(None if price is None else call.worst(price), call.model)
+        else:
+            self._meter.check()
+        exchange = self._exchange(call, reservation)
+        try:
+            self._record(exchange)
+        except UnrecordedError:
+            self.forget(reservation)
+            raise
+        return OpenCall(call, price, reservation, exchange)
+
+    def refuse(self, call: Call, status: int, body: bytes) -> None:
+        """Record a call that was not let through."""
+        exchange = self._exchange(call, None)
+        answer = blanked(body, self._all_secrets(call))
+        self._record(dataclasses.replace(exchange, stage="closed", status=status, response=answer))
+
+    def forget(self, reservation: Reservation | None) -> None:
+        """Give back what was reserved for a call that never went out."""
+        if reservation is not None:
+            self._meter.settle(reservation, Usage())
+
+    def close(self, opened: OpenCall, outcome: Outcome) -> None:
+        """Record what a call cost, then pay it; raises UnrecordedError once it is paid."""
+        charged, usage = _charge(opened, outcome)
+        exchange = dataclasses.replace(
+            opened.exchange,
+            stage="closed",
+            seconds=time.time() - opened.exchange.opened_at,
+            status=outcome.status,
+            content_type=outcome.content_type,
+            response=blanked(outcome.body, self._all_secrets(opened.call)),
+            complete=outcome.complete,
+            charged=charged,
+            usage=usage,
+        )
+        try:
+            self._record(exchange)
+        finally:
+            if opened.reservation is not None:
+                self._meter.settle(opened.reservation, usage)
+
+    def abandon(self) -> None:
+        """Record nothing from now on: calls still under way stay opened, and count at their reservation."""
+        with self._recording:
+            self._abandoned = True
+
+    def _exchange(self, call: Call, reservation: Reservation | None) -> Exchange:
+        return Exchange(
+            id=uuid.uuid4().hex,
+            stage="opened",
+            dialect=call.dialect.name,
+            operation=call.operation,
+            model=call.model,
+            path=call.path,
+            streamed=call.streams,
+            opened_at=time.time(),
+            request=blanked(call.body, self._all_secrets(call)),
+            reserved=reservation.dollars if reservation else 0.0,
+        )
+
+    def _all_secrets(self, call: Call) -> tuple[str | None, ...]:
+        return (*self._secrets, call.key)
+
+    def _record(self, exchange: Exchange) -> None:
+        with self._recording:
+            if self.failure is not None:
+                raise UnrecordedError from self.failure
+            if self._recorder is None or self._abandoned:
+                return
+            try:
+                self._recorder.record(exchange)
+            except Exception as error:
+                self.failure = error
+                raise UnrecordedError from error
+
+
+def _charge(opened: OpenCall, outcome: Outcome) -> tuple[Charged, Usage]:
+    if opened.reservation is None:
+        return "nothing", Usage()
+    tokens = outcome.tokens or Tokens()
+    cost = None if opened.price is None else opened.price.dollars(tokens)
+    if outcome.tokens is not None and outcome.complete:
+        return "usage", tokens.usage(cost)
+    if not outcome.worked:
+        return "nothing", Usage(calls=1)
+    reserved = opened.reservation.dollars
+    return "reservation", tokens.usage(None if reserved is None or cost is None else max(reserved, cost))

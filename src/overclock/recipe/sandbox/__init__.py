@@ -1,0 +1,30 @@
+"""Running a command apart from us: an agent's, or the worker process of a candidate.
+
+`best()` is the strongest sandbox that works here; `candidate_rights` and `agent_rights` say what may be touched.
+Names load on first use: the keeper (keeper.py) starts with every command and imports this package.
+"""
+
+from typing import TYPE_CHECKING
+
+from overclock._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from overclock.recipe.sandbox.base import Launch, Sandbox, stop, stopped_because
+    from overclock.recipe.sandbox.choices import Finding, best, by_name, probe
+    from overclock.recipe.sandbox.rights import Rights, agent_rights, candidate_rights
+    from overclock.recipe.sandbox.worker import sandboxed, sandboxed_twin
+
+__all__ = [
+    "Finding", "Launch", "Rights", "Sandbox", "agent_rights", "best", "by_name", "candidate_rights", "probe",
+    "sandboxed", "sandboxed_twin", "stop", "stopped_because",
+]  # fmt: skip
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        **dict.fromkeys(["Launch", "Sandbox", "stop", "stopped_because"], "overclock.recipe.sandbox.base"),
+        **dict.fromkeys(["Finding", "best", "by_name", "probe"], "overclock.recipe.sandbox.choices"),
+        **dict.fromkeys(["Rights", "agent_rights", "candidate_rights"], "overclock.recipe.sandbox.rights"),
+        **dict.fromkeys(["sandboxed", "sandboxed_twin"], "overclock.recipe.sandbox.worker"),
+    },
+)

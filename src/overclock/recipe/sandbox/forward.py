@@ -1,0 +1,62 @@
+"""A port of 127.0.0.1 that leads to a Unix socket: agents speak HTTP over TCP, but only a file crosses the fence."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+
+CHUNK = 1 << 16
+
+
+def start(port: int, path: str) -> None:
+    """Listen, then serve in a process that is no child of this one: the command must find no stranger among its own."""
+    listener = socket.create_server(("127.0.0.1", port))
+    middle = os.fork()
+    if middle:
+        listener.close()
+        os.waitpid(middle, 0)
+        return
+    if os.fork():
+        os._exit(0)
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):  # or whoever reads the command's output would wait for us
+        os.dup2(null, stream)
+    try:
+        asyncio.run(_serve(listener, path))
+    finally:
+        os._exit(1)
+
+
+async def _serve(listener: socket.socket, path: str) -> None:
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            far_reader, far_writer = await asyncio.open_unix_connection(path)
+        except OSError:
+            writer.close()
+            return
+        await asyncio.gather(_copy(reader, far_writer), _copy(far_reader, writer))
+        writer.close()
+        far_writer.close()
+
+    server = await asyncio.start_server(connected, sock=listener)
+    await server.serve_forever()
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while data := await reader.read(CHUNK):
+            writer.write(data)
+            await writer.drain()
+        if writer.can_write_eof():
+            writer.write_eof()
+    except OSError:
+        writer.close()
+
+
+def main() -> None:
+    """Inside a sandbox: `PORT SOCKET COMMAND...`; the command takes the place of this process."""
+    port, path, *command = sys.argv[1:]
+    start(int(port), path)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and the command would inherit that
+    os.execvp(command[0], command)

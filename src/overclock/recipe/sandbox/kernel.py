@@ -1,0 +1,71 @@
+"""The few calls of the Linux kernel that Python does not offer, through the C library.
+
+Used between fork and exec, in a process with one thread.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import socket
+import struct
+from pathlib import Path
+
+CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
+PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 24, 36, 38
+SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
+CAPABILITIES = 64  # more than any kernel has
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def checked(result: int) -> int:
+    """The result of a call, or the error it stands for."""
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+
+def prctl(option: int, *arguments: int) -> None:
+    """As prctl(2)."""
+    padded = [ctypes.c_ulong(argument) for argument in (*arguments, 0, 0, 0, 0)[:4]]
+    checked(_libc.prctl(option, *padded))
+
+
+def syscall(number: int, *arguments: object) -> int:
+    """As syscall(2), with ctypes values as arguments."""
+    return checked(_libc.syscall(ctypes.c_long(number), *arguments))
+
+
+def die_with_parent(signal: int) -> None:
+    """Receive a signal when the parent ends."""
+    prctl(PR_SET_PDEATHSIG, signal)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every descendant whose own parent ends, so that none of them can get lost."""
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def give_up_privileges() -> None:
+    """From the next exec on no capability is left, and no program can bring one back."""
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    with contextlib.suppress(OSError):  # without privileges there is nothing to drop
+        for capability in range(CAPABILITIES):
+            prctl(PR_CAPBSET_DROP, capability)
+
+
+def new_network() -> None:
+    """Enter a network namespace in which nothing but loopback is to be seen."""
+    user, group = os.getuid(), os.getgid()
+    if _libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0:
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    else:
+        checked(_libc.unshare(CLONE_NEWNET))  # root may do without a user namespace
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        request = struct.pack("16sh14x", b"lo", 0)
+        (flags,) = struct.unpack("16xh14x", fcntl.ioctl(any_socket, SIOCGIFFLAGS, request))
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | IFF_UP))

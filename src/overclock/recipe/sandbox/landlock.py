@@ -1,0 +1,126 @@
+"""Landlock: the kernel's own fence around files and TCP, for systems where bubblewrap is missing or not allowed."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from overclock.errors import UsageError
+from overclock.recipe.sandbox.base import Sandbox, limits_of, own_program
+from overclock.recipe.sandbox.landlock_rules import SCOPE_ABI, TCP_ABI, abi
+from overclock.recipe.sandbox.places import system_places
+from overclock.recipe.sandbox.plan import Fences, Plan
+from overclock.recipe.sandbox.rights import Rights
+
+PROBE_TIMEOUT_S = 20.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Landlock(Sandbox):
+    """Through system calls between fork and exec."""
+
+    own_network: bool  # whether a network namespace can be had
+
+    def _plan(self, rights: Rights, variables: list[str]) -> Plan:
+        _check_nesting(rights)
+        roots = [*system_places(), *rights.read]
+        shown = [place for root in roots for place in _around(root, rights.hidden)]
+        return Plan(
+            variables,
+            folder=str(rights.folder) if rights.folder else None,
+            scratch=tempfile.gettempdir(),
+            fences=Fences(
+                read=[str(path) for path, whole in shown if whole],
+                # In a folder on Python's path nothing is found unless it can be listed.
+                listed=[*(str(path) for path, whole in shown if not whole), *_python_path(rights)],
+                write=[str(path) for path in rights.write],
+                network=rights.network is True,
+                port=rights.port if rights.network == "socket" else None,
+            ),
+            new_network=self.own_network and rights.network is not True,
+            forward=(rights.port, str(rights.socket)) if rights.network == "socket" else None,
+            **limits_of(rights),
+        )
+
+
+def _python_path(rights: Rights) -> list[str]:
+    return list(filter(None, rights.environment.get("PYTHONPATH", "").split(os.pathsep)))
+
+
+def find() -> tuple[Landlock | None, str]:
+    """The sandbox if it works here, and what was found."""
+    version = abi()
+    if version == 0:
+        return None, "this kernel has no Landlock, or it is switched off"
+    network = own_network_works()
+    found = f"ABI {version}, {'with' if network else 'without'} a network namespace"
+    return Landlock("landlock", "Landlock", _sentence(version, network), network), found
+
+
+def own_network_works() -> bool:
+    """Tried in another process, because there is no way back out of a namespace."""
+    command = own_program("overclock.recipe.sandbox.landlock")
+    done = subprocess.run(command, capture_output=True, timeout=PROBE_TIMEOUT_S, check=False)
+    return done.returncode == 0
+
+
+def main() -> None:
+    """The probe of `own_network_works`."""
+    from overclock.recipe.sandbox.kernel import new_network
+
+    try:
+        new_network()
+    except OSError as error:
+        sys.exit(str(error))
+
+
+def _sentence(version: int, network: bool) -> str:
+    held = ["reads and writes only the files it was granted", "has no capabilities and none of our environment"]
+    loose = [
+        "the names of hidden files",
+        "Unix sockets that lie in the file system",
+        "the total of temporary files",
+        "user namespaces of its own",
+    ]
+    if network:
+        held.append("has no network unless granted")
+    elif version >= TCP_ABI:
+        held.append("has no TCP unless granted")
+        loose.append("UDP")
+    else:
+        loose.append("the network")
+    (held if version >= SCOPE_ABI else loose).append(
+        "cannot signal our processes" if version >= SCOPE_ABI else "signals to our processes"
+    )
+    return (
+        f"Landlock: {', '.join(held)}; memory, processor time, processes and file sizes are limited, and nothing "
+        f"survives its end. It does not hold back: {', '.join(loose)}, nor attacks on the Linux kernel itself."
+    )
+
+
+def _check_nesting(rights: Rights) -> None:
+    """Rules of Landlock only allow: inside a folder to write nothing can be taken back."""
+    for path in (*rights.read, *rights.hidden):
+        for tree in rights.write:
+            if path != tree and path.is_relative_to(tree):
+                raise UsageError(
+                    f"Landlock cannot protect '{path}' inside '{tree}', which may be written; "
+                    "install bubblewrap, or keep the two apart."
+                )
+
+
+def _around(root: Path, hidden: tuple[Path, ...]) -> Iterator[tuple[Path, bool]]:
+    """What may be read of a folder when something in it is hidden: (path, whole subtree or only its list)."""
+    real = root.resolve()
+    if real in hidden:
+        return
+    if not any(path.is_relative_to(real) for path in hidden):
+        yield root, True
+        return
+    yield root, False
+    for entry in os.scandir(real):
+        if not entry.is_symlink():  # where it leads decides, and that has a rule of its own or none
+            yield from _around(Path(entry.path), hidden)

@@ -1,0 +1,41 @@
+"""Limits that the kernel keeps for each process (setrlimit). They are inherited, and cannot be raised again."""
+
+import contextlib
+import os
+import resource
+from pathlib import Path
+
+from overclock.recipe.sandbox.plan import Plan
+
+OPEN_FILES = 4096
+NICENESS = 5  # the keeper, and everybody else on the machine, comes first
+SPARE = 4  # other programs of the user start processes too while the command runs
+
+
+def set_limits(plan: Plan) -> None:
+    """Limit this process and all that it will start."""
+    os.nice(NICENESS)
+    wanted = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_CPU: plan.cpu_seconds + 1,  # the keeper comes first, and says why
+        resource.RLIMIT_FSIZE: plan.file_bytes,
+        resource.RLIMIT_NOFILE: OPEN_FILES,
+    }
+    if plan.address_space:
+        wanted[resource.RLIMIT_AS] = plan.memory_bytes
+    if os.geteuid() != 0:  # counted per user, and not at all for root
+        wanted[resource.RLIMIT_NPROC] = _tasks_of_user() + SPARE * plan.processes
+    for kind, value in wanted.items():
+        _, hard = resource.getrlimit(kind)
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (value, value))
+
+
+def _tasks_of_user() -> int:
+    """Processes and threads that this user has already."""
+    count = 0
+    for folder in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if folder.name.isdigit() and folder.stat().st_uid == os.geteuid():
+                count += len(os.listdir(folder / "task"))
+    return count

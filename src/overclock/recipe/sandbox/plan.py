@@ -1,0 +1,54 @@
+"""`Plan`: what the keeper needs to know to start a command and to watch it; it travels as JSON in its arguments.
+
+Kept free of everything but the standard library: the keeper reads it in a fresh interpreter.
+"""
+
+import dataclasses
+import json
+
+MARK = "overclock sandbox: stopped: "  # begins the line on stderr that says why a command was stopped
+STOPPED_CODE = 137  # exit code of a stopped command, as after SIGKILL
+NOT_STARTED_CODE = 126  # exit code when the sandbox could not be set up or the program is not there
+
+
+@dataclasses.dataclass(frozen=True)
+class Fences:
+    """Landlock's rules: whole folders to read, folders whose entries may be listed, folders to write."""
+
+    read: list[str]
+    listed: list[str]
+    write: list[str]
+    network: bool
+    port: int | None  # of 127.0.0.1, the only one that may be reached where TCP is fenced
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """One command's circumstances."""
+
+    variables: list[str]  # names of environment variables that are kept; all others are dropped
+    memory_bytes: int
+    address_space: bool
+    cpu_seconds: int
+    processes: int
+    file_bytes: int
+    wall_seconds: float | None
+    prefix: list[str] = dataclasses.field(default_factory=list)  # a program that sets up the sandbox, with arguments
+    folder: str | None = None
+    scratch: str | None = None  # where to make a temporary HOME; None: the sandbox brings its own
+    fences: Fences | None = None
+    new_network: bool = False  # a network namespace of its own, with nothing in it but loopback
+    forward: tuple[int, str] | None = None  # a port of 127.0.0.1 that leads to a Unix socket
+    cgroup: bool = True
+
+    def to_json(self) -> str:
+        """As one argument."""
+        return json.dumps(dataclasses.asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "Plan":
+        """The inverse of `to_json`."""
+        values = json.loads(text)
+        if values["fences"] is not None:
+            values["fences"] = Fences(**values["fences"])
+        return cls(**values)

@@ -1,0 +1,68 @@
+"""kill -9 loses nothing that was paid: what was closed counts as paid, what was only opened at its reservation."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from overclock.recipe.gateway import read_exchanges, spent_in
+
+# A gateway whose model stops in the middle of every streamed answer to "hang", for ever.
+PROGRAM = """
+import sys, threading
+from pathlib import Path
+from overclock.recipe.gateway import Gateway, JsonlRecorder, Prices, ScriptedModel, Tokens, Turn
+folder = Path(sys.argv[1])
+for_ever = threading.Event()
+spoken = [0]
+def pause():
+    spoken[0] += 1
+    if spoken[0] > 1:
+        for_ever.wait()
+choose = lambda prompt: Turn(text="Hello.", fault="slow" if "hang" in prompt else None)
+model = ScriptedModel(choose, folder, tokens=Tokens(input=0, output=1000), pause=pause)
+recorder = JsonlRecorder(folder)
+with Gateway(model, cap=100.0, prices=Prices.load(folder / "prices.toml"), recorder=recorder) as gateway:
+    print(gateway.base_url("anthropic"), flush=True)
+    for_ever.wait()
+"""
+
+
+@pytest.fixture
+def killable(tmp_path):
+    (tmp_path / "prices.toml").write_text("[models]\npriced = {input=0, output=1000}")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(tmp_path)], stdout=subprocess.PIPE, text=True, env=environment
+    )
+    yield process, process.stdout.readline().strip()
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_a_kill_in_the_middle_of_an_answer_counts_it_at_its_reservation(tmp_path, killable, client, first_request):
+    process, base = killable
+    path, body = first_request("anthropic", "quick", model="priced", most=5000, stream=True)
+    assert client.post(base + path, json=body).text.count("message_stop") == 2
+    path, body = first_request("anthropic", "hang", model="priced", most=5000, stream=True)
+    with client.stream("POST", base + path, json=body) as response:
+        assert b"message_start" in next(response.iter_bytes())
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    exchanges = list(read_exchanges(tmp_path))
+    assert [exchange.stage for exchange in exchanges] == ["opened", "closed", "opened"]
+    assert spent_in(exchanges).dollars == pytest.approx(1.0 + 5.0, rel=1e-12)
+    assert spent_in(exchanges).calls == 2
+
+
+def test_a_kill_right_after_an_answer_keeps_its_price(tmp_path, killable, client, first_request):
+    process, base = killable
+    path, body = first_request("anthropic", "quick", model="priced", most=5000, stream=True)
+    with client.stream("POST", base + path, json=body) as response:
+        next(line for line in response.iter_lines() if "stop_reason" in line and "message_delta" in line)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert spent_in(read_exchanges(tmp_path)).dollars == pytest.approx(1.0, rel=1e-12)
