@@ -1,0 +1,41 @@
+"""`overclock status`: where does a run stand?"""
+
+import dataclasses
+from typing import Annotated
+
+import tyro
+
+from overclock.cli import output
+
+RunName = Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[RUN]")]
+
+
+@dataclasses.dataclass
+class Status:
+    """Show where a run stands: phase, level, tests passing, iterations, tokens, dollars, time, what it waits for.
+
+    Works while the run is under way, and after it was killed.
+
+    Examples:
+      overclock status
+      overclock status runs/cartpole-1 --json
+    """
+
+    run_name: RunName = None
+    """Folder or id of a run; by default the one in runs/ in which something happened last."""
+    json: bool = False
+    """Print one JSON object (schema overclock.status/1) instead of a table."""
+
+    def run(self) -> int:
+        """Read and print."""
+        from overclock.recipe.run import Run, find
+        from overclock.recipe.run_words import status_lines
+        from overclock.recipe.status import status
+
+        with Run.open(find(self.run_name)) as run:
+            found = status(run.journal)
+        if self.json:
+            output.emit({**found, "run": run.folder})
+        else:
+            output.table(["run", str(run.folder)], [list(pair) for pair in status_lines(found)])
+        return 0

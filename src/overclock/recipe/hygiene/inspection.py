@@ -1,0 +1,64 @@
+"""The grader asks a candidate's worker what it sees, and judges the answer: `inspect_candidate(spec)`.
+
+A worker that dies, hangs or answers nonsense has failed; nothing is ever skipped. Time is taken here, never there.
+"""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from overclock.recipe.hygiene.finding import Finding, Limits
+from overclock.recipe.hygiene.judge import judge_inspection
+from overclock.verify.process import CouldNotVerifyError, ProcessSubject
+from overclock.verify.subject import SubjectSpec
+
+DEFAULT = Limits()
+CLOCKS = 3
+
+
+def inspector_spec(folder: Path) -> SubjectSpec:
+    """The worker that looks at a candidate."""
+    place = str(folder.resolve())
+    environment = (("JAX_PLATFORMS", "cpu"),)
+    return SubjectSpec("overclock.recipe.hygiene.dynamic:Inspector", (("folder", place),), environment, files=(place,))
+
+
+def inspect_candidate(spec: SubjectSpec, limits: Limits = DEFAULT, timeout: float = 120.0) -> list[Finding]:
+    """Start the worker of `inspector_spec` (inside a sandbox, say) and judge what it tells."""
+    try:
+        with ProcessSubject(spec, 1, "the candidate", timeout) as worker:
+            return inspect_through(worker, limits)
+    except CouldNotVerifyError as error:
+        return [no_answer(error)]
+    except Exception as error:  # whatever an answer in no known form makes our own reading of it raise
+        return [no_answer(error)]
+
+
+def inspect_through(worker: ProcessSubject, limits: Limits) -> list[Finding]:
+    """The same through a worker that is running already; a dead one raises."""
+    started, before = time.monotonic(), worker.ask("clock")
+    asked = time.monotonic()
+    data = worker.ask("inspect")
+    answered = time.monotonic()
+    after = worker.ask("clock")
+    shortest, longest = answered - asked, time.monotonic() - started
+    return sorted([*judge_inspection(data, limits), *_judge_clocks(before, after, shortest, longest, limits)])
+
+
+def no_answer(error: Exception) -> Finding:
+    """A worker that cannot be talked to has failed."""
+    said = str(error) if isinstance(error, CouldNotVerifyError) else f"{type(error).__name__}: {error}"
+    sentence = f"The candidate's worker gave no answer that can be used: {said.removeprefix('could not verify: ')}"
+    return Finding("", 0, "worker", sentence)
+
+
+def _judge_clocks(before: Any, after: Any, shortest: float, longest: float, limits: Limits) -> list[Finding]:
+    """Between two looks at its clocks at least `shortest` and at most `longest` of our seconds went by."""
+    for clocks in (before, after):
+        if not (isinstance(clocks, list) and len(clocks) == CLOCKS and all(type(clock) is float for clock in clocks)):
+            return [Finding("", 0, "answer", "The worker's clocks cannot be read, so nothing it says counts.")]
+    slow = shortest * (1 - limits.clock_share) - limits.clock_seconds
+    fast = longest * (1 + limits.clock_share) + limits.clock_seconds
+    if all(slow <= end - start <= fast for start, end in zip(before, after, strict=True)):
+        return []
+    return [Finding("", 0, "clock", "The candidate's worker has clocks that run otherwise than ours.")]

@@ -1,0 +1,115 @@
+"""What a candidate may import, and which names of it: an allow-list, so that what is not known is refused.
+
+`refusal("jax.pure_callback")` is the rule and the sentence against a name, None where it is fine.
+"""
+
+import dataclasses
+
+PURE = "rules compute their results from their inputs alone"
+
+
+@dataclasses.dataclass(frozen=True)
+class Vocabulary:
+    """Of one module: `only` these names (None: every public one), without `refused`."""
+
+    only: frozenset[str] | None = None
+    refused: frozenset[str] = frozenset()
+
+    def has(self, name: str) -> bool:
+        """Whether a name may be used."""
+        known = self.only is None or name in self.only
+        return known and name not in self.refused and not name.startswith("_")
+
+
+def _only(names: str) -> Vocabulary:
+    return Vocabulary(only=frozenset(names.split()))
+
+
+def _but(names: str) -> Vocabulary:
+    return Vocabulary(refused=frozenset(names.split()))
+
+
+EVERYTHING = Vocabulary()
+ARRAY_FILES = "load loads save savez savez_compressed savetxt loadtxt genfromtxt fromfile fromregex memmap DataSource"
+# NumPy's submodules that are not named below; they lead to files, C code and global state.
+NUMPY_ROOMS = "char core ctypeslib dtypes emath exceptions f2py lib ma matlib polynomial random rec strings testing"
+NUMPY_SWITCHES = "seterr seterrcall setbufsize set_printoptions errstate show_config show_runtime get_include info"
+
+MODULES: dict[str, Vocabulary] = {
+    "jax": _only(
+        "Array ShapeDtypeStruct jit vmap checkpoint remat named_call named_scope eval_shape custom_jvp custom_vjp grad "
+        "value_and_grad jvp vjp jacfwd jacrev"
+    ),
+    # `platform_dependent` computes differently elsewhere; feeds and tokens lead out of the program; own randomness.
+    "jax.lax": _but(
+        "platform_dependent infeed outfeed create_token after_all linalg rng_uniform rng_bit_generator "
+        "RandomAlgorithm axis_index axis_size"
+    ),
+    "jax.lax.linalg": EVERYTHING,
+    "jax.numpy": _but(f"{ARRAY_FILES} from_dlpack set_printoptions"),
+    "jax.numpy.fft": EVERYTHING,
+    "jax.numpy.linalg": EVERYTHING,
+    "jax.nn": _but("initializers"),
+    "jax.tree": EVERYTHING,
+    "jax.tree_util": _only(
+        "Partial tree_map tree_leaves tree_flatten tree_unflatten tree_structure tree_reduce tree_all tree_transpose "
+        "register_dataclass"
+    ),
+    "jax.typing": EVERYTHING,
+    "numpy": _but(f"{ARRAY_FILES} {NUMPY_ROOMS} {NUMPY_SWITCHES} from_dlpack frompyfunc"),
+    "numpy.fft": _only("fft ifft rfft irfft fftfreq rfftfreq fftshift ifftshift"),
+    "numpy.linalg": _only("norm inv det solve eig eigh svd qr cholesky matrix_rank pinv"),
+    "numpy.typing": _only("NDArray ArrayLike DTypeLike"),
+    "math": EVERYTHING,
+    "enum": _only("Enum IntEnum IntFlag Flag auto unique"),
+    # `make_dataclass` runs text.
+    "dataclasses": _only("dataclass field replace fields asdict astuple is_dataclass KW_ONLY InitVar"),
+    # Evaluating annotations runs text.
+    "typing": _but("get_type_hints ForwardRef evaluate_forward_ref sys re io types contextlib functools operator"),
+    "collections.abc": _but("sys"),
+    "functools": _only("partial reduce wraps"),
+    "jaxtyping": _only(
+        "Array ArrayLike Bool Complex Float Inexact Int Int8 Int16 Int32 Int64 Integer Key Num PyTree Real Scalar "
+        "ScalarLike Shaped UInt UInt8 UInt16 UInt32 UInt64 Float16 Float32 Float64 BFloat16 Complex64 Complex128"
+    ),
+    # `make` and the registry load modules by name.
+    "overclock.env": _only(
+        "Box Dict Discrete EnvState Environment MultiDiscrete Params Rng Section Space Struct Tape select static"
+    ),
+    "__future__": _only("annotations"),
+}
+TOPS = frozenset(name.partition(".")[0] for name in MODULES)
+
+# Wherever they come from: as a name, an attribute or an import.
+CALLBACKS = frozenset(
+    {
+        "pure_callback", "io_callback", "debug_callback", "host_callback", "id_tap", "id_print", "call_tf", "ffi_call",
+        "ffi", "pallas_call", "make_array_from_callback",
+    }
+)  # fmt: skip
+CACHES = frozenset({"functools.cache", "functools.lru_cache", "functools.cached_property"})
+
+
+def importable(module: str, further: tuple[str, ...] = ()) -> bool:
+    """Whether a module may be imported at all; `further` ones are allowed by the project."""
+    return module in MODULES or module in further
+
+
+def is_module(dotted: str) -> bool:
+    """Whether a dotted name is a module (or leads to one) that is known here."""
+    return any(name == dotted or name.startswith(f"{dotted}.") for name in MODULES)
+
+
+def refusal(dotted: str) -> tuple[str, str] | None:
+    """Rule and sentence against a dotted name of an importable module; what it is asked for later does not matter."""
+    if not CALLBACKS.isdisjoint(dotted.split(".")) or dotted.startswith("jax.debug"):
+        return "callback", f"`{dotted}` leaves the compiled program; {PURE}, without callbacks into Python."
+    if dotted in CACHES:
+        return "hidden-state", f"`{dotted}` remembers earlier calls; {PURE}, so compute the value each time."
+    home = max((name for name in MODULES if f"{dotted}.".startswith(f"{name}.")), key=len, default=None)
+    if home is None or home == dotted:
+        return None if is_module(dotted) else ("import", f"`{dotted}` is not among what a candidate may use.")
+    name = dotted.removeprefix(f"{home}.").partition(".")[0]
+    if MODULES[home].has(name) or is_module(f"{home}.{name}"):
+        return None
+    return "import", f"`{home}.{name}` is not among what a candidate may use: {PURE}."

@@ -1,0 +1,175 @@
+"""overclock.toml: what shall be translated, into what, by whom, and within which limits.
+
+A project is a folder:
+
+    overclock.toml     this file
+    contract.toml      what must be equal (contract_file.py)
+    scenarios/         level 2, recorded from the reference or written by hand
+    prompts/           optional: a file here replaces the one of the same name that Overclock brings
+    runs/<id>/         one folder per run; `candidate/` in it is all that an agent may write
+"""
+
+import dataclasses
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from overclock.errors import UsageError
+from overclock.recipe.contract_file import FILE as CONTRACT
+from overclock.recipe.contract_file import ContractFile, load_contract, toml_pairs
+
+SCHEMA = "overclock.project/1"
+FILE = "overclock.toml"
+Target = Literal["jax", "rust"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Reference:
+    """What is translated, as it was given: gymnasium:Id, package.module:Class, file.py:Class, a command, spec.md."""
+
+    source: str
+    kind: str = "gymnasium"
+    cls: str = ""  # the class that holds the rules, 'package.module:Class'
+    arguments: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    max_steps: int | None = None
+    packages: tuple[str, ...] = ("gymnasium",)  # a candidate does not see these
+    path: str = ""  # a folder from which it is imported, where it is not installed
+
+    def make(self) -> dict[str, Any]:
+        """How one instance is made (`recipe.reference.make_env`)."""
+        made: dict[str, Any] = {"arguments": dict(self.arguments), "max_steps": self.max_steps}
+        if self.kind == "gymnasium":
+            return {"id": self.source.partition(":")[2], **made}
+        return {"entry_point": self.cls, **made}
+
+
+@dataclasses.dataclass(frozen=True)
+class ModulePlan:
+    """One part of the reference's source that is translated and tested on its own, after those it depends on."""
+
+    name: str
+    files: tuple[str, ...]
+    functions: tuple[str, ...] = ()
+    lines: int = 0
+    depends_on: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """When to stop."""
+
+    dollars: float | None = 10.0
+    iterations: int = 50  # at one level, before a person is asked
+    agent_seconds: float = 900.0  # one call of an agent
+    timeout: float = 120.0  # one answer of a side under comparison
+    memory_gib: float = 4.0  # of a candidate's processes
+    constant_kib: int = 64  # tables that a candidate may bring along
+    optimisations: int = 3  # rounds of phase 5
+
+
+@dataclasses.dataclass(frozen=True)
+class AgentChoice:
+    """Who translates: a profile's name or file, `api:openai:MODEL`, `manual`; and how many try side by side."""
+
+    name: str = "manual"
+    model: str = ""
+    candidates: int = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Judging:
+    """What a candidate has to pass."""
+
+    levels: tuple[int, ...] = (1, 2, 3, 4)
+    episodes: int = 100
+    held_out: int = 100  # episodes whose seeds nobody learns; they answer with pass or fail only
+    also: str = ""  # an existing fast implementation to be checked against as well: the entry point of a Subject
+    training: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # level 4: what differs from PPO's defaults
+    seeds: int = 10  # level 4: policies per side and look
+
+
+@dataclasses.dataclass(frozen=True)
+class Project:
+    """The content of a project's folder."""
+
+    folder: Path
+    name: str
+    reference: Reference
+    target: Target
+    modules: tuple[ModulePlan, ...]
+    contract: ContractFile
+    limits: Limits = Limits()
+    agent: AgentChoice = AgentChoice()
+    judging: Judging = Judging()
+
+    @property
+    def contract_path(self) -> Path:
+        """Its contract.toml."""
+        return self.folder / CONTRACT
+
+    @property
+    def scenarios(self) -> Path:
+        """The folder of level 2."""
+        return self.folder / "scenarios"
+
+
+PARTS: dict[str, Any] = {"reference": Reference, "limits": Limits, "agent": AgentChoice, "judging": Judging}
+
+
+def load_project(folder: Path) -> Project:
+    """The project in a folder, or one sentence on what is wrong with it."""
+    path = folder / FILE
+    if not path.is_file():
+        raise UsageError(f"'{folder}' is no project: it has no {FILE}; `overclock new` makes one.")
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        if data.pop("schema", None) != SCHEMA:
+            raise ValueError(f"its schema is not {SCHEMA}")
+        parts = {name: cls(**_tuples(cls, data.pop(name, {}))) for name, cls in PARTS.items()}
+        target = data.pop("target")
+        if target not in get_args(Target):
+            raise ValueError(f"its target is '{target}', not one of {', '.join(get_args(Target))}")
+        modules = tuple(ModulePlan(**_tuples(ModulePlan, one)) for one in data.pop("modules", []))
+        name = data.pop("name")
+        if data:
+            raise ValueError(f"it has the unknown part '{next(iter(data))}'")
+    except OSError as error:
+        raise UsageError(f"'{path}' cannot be read: {error.strerror}.") from error
+    except KeyError as error:
+        raise UsageError(f"'{path}' does not say {error}.") from error
+    except (tomllib.TOMLDecodeError, TypeError, ValueError) as error:
+        raise UsageError(f"'{path}' is not usable: {str(error).rstrip('.')}.") from error
+    _require_order(path, modules)
+    contract = load_contract(folder / CONTRACT)
+    return Project(folder=folder, name=name, target=target, modules=modules, contract=contract, **parts)
+
+
+def format_project(project: Project) -> str:
+    """The text of an overclock.toml."""
+    lines = [f'schema = "{SCHEMA}"', *toml_pairs({"name": project.name, "target": project.target}), ""]
+    for name in PARTS:
+        lines += [f"[{name}]", *toml_pairs(dataclasses.asdict(getattr(project, name))), ""]
+    lines.append("# Translated one after the other; a module comes after those it depends on.")
+    for module in project.modules:
+        lines += ["[[modules]]", *toml_pairs(dataclasses.asdict(module)), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _tuples(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """TOML's lists as tuples; unknown names are refused by the class itself."""
+    known = {field.name for field in dataclasses.fields(cls)}
+    unknown = [name for name in values if name not in known]
+    if unknown:
+        raise ValueError(f"it has the unknown key '{unknown[0]}'")
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+def _require_order(path: Path, modules: tuple[ModulePlan, ...]) -> None:
+    seen: set[str] = set()
+    for module in modules:
+        if late := [name for name in module.depends_on if name not in seen]:
+            raise UsageError(f"'{path}' puts the module '{module.name}' before '{late[0]}', which it depends on.")
+        seen.add(module.name)
+    if len(seen) != len(modules) or not modules:
+        raise UsageError(f"'{path}' needs at least one module, and no two of the same name.")

@@ -1,0 +1,79 @@
+"""A project's two sides as a twin: the reference by its contract, and a candidate apart from us, in a sandbox."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from overclock.recipe.candidate import candidate_spec
+from overclock.recipe.project import Project, load_project
+from overclock.recipe.sandbox import sandboxed
+from overclock.verify.contract import Twin
+from overclock.verify.subject import SubjectSpec
+from overclock.verify.transfer_plan import TransferPlan
+
+GIB = 1 << 30
+# Small networks and few steps: what level 4 asks is whether both sides teach the same, not how much.
+TRAINING = {
+    "total_steps": 32_768,
+    "num_envs": 8,
+    "num_steps": 64,
+    "learning_rate": 2.5e-3,
+    "hidden": (32, 32),
+}
+
+
+def project_twin(project: Project, candidate: Path, scenarios: Path | None = None, sandbox: str = "best") -> Twin:
+    """The twin of a project and one candidate; `scenarios` replaces the project's own folder."""
+    contract = str(project.contract_path.resolve())
+    performance = apart(project, candidate_spec(candidate), candidate, sandbox)
+    return Twin(
+        name=project.name,
+        reference=_reference(project, "overclock.recipe.reference:reference", ("contract", contract)),
+        performance=performance,
+        contracts=project.contract.contracts(),
+        scenarios=str(scenarios or project.scenarios),
+        modules=f"overclock.recipe.contract_modules:modules|{project.reference.cls}@{contract}",
+        transfer=f"overclock.recipe.project_twin:transfer_plan|{project.folder.resolve()}",
+        traced=True,
+    )
+
+
+def apart(project: Project, spec: SubjectSpec, candidate: Path, sandbox: str = "best") -> SubjectSpec:
+    """A worker that runs a candidate's code, with a candidate's rights: it sees neither the reference nor any test."""
+    return sandboxed(
+        spec,
+        candidate.resolve(),
+        hidden_packages=project.reference.packages,
+        readable=(project.contract_path.resolve(),),
+        sandbox=sandbox,
+        memory_bytes=int(project.limits.memory_gib * GIB),
+    )
+
+
+def transfer_plan(folder: str) -> TransferPlan:
+    """What level 4 trains and compares, for the project in a folder."""
+    project = load_project(Path(folder))
+    training: dict[str, Any] = {**TRAINING, **project.judging.training}
+    return TransferPlan(
+        training={name: tuple(value) if isinstance(value, list) else value for name, value in training.items()},
+        seeds=project.judging.seeds,
+        reference_env=_reference_env(project),
+        precision=next(iter(project.contract.precisions)),
+    )
+
+
+def _reference(project: Project, entry_point: str, *options: tuple[str, Any]) -> SubjectSpec:
+    return _found(project, SubjectSpec(entry_point, (("make", project.reference.make()), *options)))
+
+
+def _reference_env(project: Project) -> SubjectSpec:
+    made = tuple(project.reference.make().items())
+    return _found(project, SubjectSpec("overclock.recipe.reference:make_env", made))
+
+
+def _found(project: Project, spec: SubjectSpec) -> SubjectSpec:
+    """A reference that is not installed is imported from its folder."""
+    if not project.reference.path:
+        return spec
+    known = os.environ.get("PYTHONPATH", "")
+    return spec.with_environment(PYTHONPATH=os.pathsep.join(filter(None, (project.reference.path, known))))

@@ -1,0 +1,79 @@
+"""The cheats: what each one does, and its files, made from the honest candidate by a few edits.
+
+A cheat that touches the grader's files finds them below its `ground`, a folder as a grader has one (ground.py); one
+that knows the practice episodes is given them. Everything here is text: nothing of it is imported by the grader.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+
+from overclock.errors import UsageError
+from overclock.recipe.redteam.episodes import Episodes
+
+HONEST = "honest"
+Files = dict[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Material:
+    """What a cheat's author has seen: where the grader's files are, and how the practice episodes went."""
+
+    ground: Path
+    practice: Episodes
+
+
+@dataclasses.dataclass(frozen=True)
+class Cheat:
+    """One way to cheat. `refused` is how a sandbox's refusal reads (a pattern); `harms`: it leaves traces outside."""
+
+    name: str
+    what: str
+    build: Callable[[Material], Files]
+    refused: str = ""
+    harms: bool = False
+
+
+def honest_files() -> Files:
+    """The honest candidate's files by name."""
+    folder = resources.files("overclock.recipe.redteam").joinpath(HONEST)
+    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".py") and file.name != "__init__.py")
+    return {name: folder.joinpath(name).read_text(encoding="utf-8") for name in names}
+
+
+def edited(file: str, *edits: tuple[str, str], first: str = "") -> Files:
+    """The honest files with changes in one of them; `first` is put before everything else of it."""
+    files = honest_files()
+    for old, new in edits:
+        if files[file].count(old) != 1:
+            raise UsageError(f"'{old}' stands {files[file].count(old)} times in the honest {file}, expected once.")
+        files[file] = files[file].replace(old, new)
+    files[file] = first + files[file]
+    return files
+
+
+def cheat(name: str, what: str, file: str, *edits: tuple[str, str], first: str = "", **more: object) -> Cheat:
+    """A cheat that is the same whatever its author has seen, but for `GROUND` in its text."""
+
+    def build(material: Material) -> Files:
+        return {path: text.replace("GROUND", str(material.ground)) for path, text in changed.items()}
+
+    changed = edited(file, *edits, first=first)
+    return Cheat(name, what, build, **more)  # pyright: ignore[reportArgumentType]
+
+
+def find_cheats(only: str | None = None) -> list[Cheat]:
+    """All cheats, or the one with a name; the honest candidate is not among them."""
+    from overclock.recipe.redteam.breakouts import BREAKOUTS
+    from overclock.recipe.redteam.frauds import FRAUDS
+    from overclock.recipe.redteam.shortcuts import SHORTCUTS
+
+    everything = [*SHORTCUTS, *FRAUDS, *BREAKOUTS]
+    if only is None:
+        return everything
+    chosen = [one for one in everything if one.name == only]
+    if not chosen:
+        known = ", ".join(one.name for one in everything)
+        raise UsageError(f"No cheat is called '{only}'; there are: {known}.")
+    return chosen

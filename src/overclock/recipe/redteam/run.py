@@ -1,0 +1,73 @@
+"""The whole red team: every candidate is frozen, then the seed is drawn, then each is tried beside an honest one."""
+
+import contextlib
+import dataclasses
+import importlib.util
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Any
+
+from overclock.errors import MissingError, UsageError
+from overclock.recipe.redteam.catch import Caught, examine, find_suspect, staged
+from overclock.recipe.redteam.cheats import HONEST, find_cheats
+from overclock.recipe.redteam.court import open_court, practise
+from overclock.recipe.sandbox import by_name
+
+SCHEMA = "overclock.redteam/1"
+MOST_JOBS = 4
+
+Progress = Callable[[str, int, int], None]  # what is going on, how much of it is done, all of it
+
+
+def redteam(
+    only: str | None = None,
+    sandbox: str = "best",
+    seed: int | None = None,
+    jobs: int | None = None,
+    timeout: float = 120.0,
+    progress: Progress = lambda what, done, total: None,
+) -> dict[str, Any]:
+    """Try all cheats (or `only` one) and the honest candidate; returns the report (overclock.redteam/1).
+
+    `seed` repeats the held-out episodes of an earlier run; by default it is drawn after every candidate is frozen.
+    """
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"jobs must be at least 1, got {jobs}.")
+    chosen, fence = [HONEST, *(cheat.name for cheat in find_cheats(only))], by_name(sandbox)
+    if importlib.util.find_spec("gymnasium") is None:
+        raise MissingError("The red team is judged by Gymnasium's CartPole: pip install 'overclock[gymnasium]'.")
+    started, results = time.monotonic(), dict[str, Caught]()
+    progress("recording the reference", 0, 1)
+    practice = practise(timeout)
+    with contextlib.ExitStack() as stack:
+        suspects = [find_suspect(name) for name in chosen]
+        grounds = [stack.enter_context(staged(suspect, practice)) for suspect in suspects]
+        court = open_court(seed, timeout)
+        progress("recording the reference", 1, 1)
+        pool = stack.enter_context(ThreadPoolExecutor(jobs or min(os.cpu_count() or 1, MOST_JOBS)))
+        waiting = [
+            pool.submit(examine, suspect, ground, court, fence.name, timeout)
+            for suspect, ground in zip(suspects, grounds, strict=True)
+        ]
+        for done in as_completed(waiting):
+            results[done.result().name] = done.result()
+            progress("suspects", len(results), len(waiting))
+    control = results.pop(HONEST)
+    cheats = [_described(results[name]) for name in chosen if name != HONEST]
+    return {
+        "schema": SCHEMA,
+        "caught": sum(cheat["caught"] for cheat in cheats),
+        "total": len(cheats),
+        "cheats": cheats,
+        "control": {**_described(control), "passed": control.by is None},
+        "sandbox": fence.title,
+        "seed": court.seed,
+        "seconds": time.monotonic() - started,
+    }
+
+
+def _described(result: Caught) -> dict[str, Any]:
+    layers = [{"layer": layer, "sentence": sentence} for layer, sentence in result.layers.items()]
+    return {**dataclasses.asdict(result), "caught": result.by is not None, "layers": layers}

@@ -1,0 +1,106 @@
+"""The tables of a run's report, shared by its page, its Markdown file and the terminal."""
+
+from typing import Any
+
+from overclock.recipe.run_words import amount, dollars_words, level_words, tokens_words
+from overclock.recipe.status import short
+from overclock.report.table import Kind, Table
+from overclock.verify.text import verdict_text
+
+Report = dict[str, Any]
+
+
+def iterations_table(report: Report) -> Table:
+    """A row per task."""
+    rows = [
+        [
+            row["task"] or "-", row["purpose"], row["module"] or "-", row["ended"] or "-",
+            "-" if row["candidate"] is None else short(row["candidate"]),
+            "-" if row["level_judged"] is None else level_words(row["level_judged"]), row["verdict"] or "-",
+            _tests(row["tests_passed"], row["tests_total"]),
+            "-" if row["cost"] is None else _tokens(row["cost"]), "-" if row["cost"] is None else _dollars(row["cost"]),
+            row["failure"]["sentence"] if row["failure"] else "",
+        ]
+        for row in report["iterations"]
+    ]  # fmt: skip
+    columns: dict[str, Kind] = {
+        "task": "text", "purpose": "text", "module": "text", "agent": "text", "candidate": "text", "judged at": "text",
+        "verdict": "verdict", "tests": "number", "tokens": "number", "dollars": "number", "failure": "words",
+    }  # fmt: skip
+    return Table(columns, rows)
+
+
+def caught_table(report: Report) -> Table:
+    """A row per failure."""
+    rows = [
+        [
+            level_words(entry["level"]), entry["sentence"], entry["module"] or "-", entry["field"] or "-",
+            "-" if entry["step"] is None else str(entry["step"]), entry["task"] or "-", _repair(entry["repaired_by"]),
+        ]
+        for entry in report["caught"]
+    ]  # fmt: skip
+    columns: dict[str, Kind] = {
+        "level": "text", "what it caught": "words", "module": "text", "field": "text", "step": "number",
+        "made by": "text", "repaired by": "text",
+    }  # fmt: skip
+    return Table(columns, rows)
+
+
+def final_table(report: Report) -> Table:
+    """The verdicts on the final candidate, with what the verifier saw."""
+    entries = [] if report["final"] is None else report["final"]["levels"]
+    seen = {entry["level"]: _seen(entry["report"]) for entry in report["volatile"]["verification"]}
+    rows = [[level_words(e["level"]), e["verdict"], _tests(e["passed"], e["total"]), seen[e["level"]]] for e in entries]
+    return Table({"level": "text", "verdict": "verdict", "tests": "number", "what was seen": "words"}, rows)
+
+
+def phases_table(report: Report) -> Table:
+    """A row per phase that was started."""
+    rows = [
+        [str(p["phase"]), p["name"], p["module"] or "-", str(p["tasks"]), str(p["candidates"]), p["verdict"] or "-"]
+        for p in report["phases"]
+    ]
+    columns: dict[str, Kind] = {
+        "phase": "text", "name": "text", "module": "text", "tasks": "number", "candidates": "number",
+        "last verdict": "verdict",
+    }  # fmt: skip
+    return Table(columns, rows)
+
+
+def added_table(report: Report) -> Table:
+    """The tests that failures left behind."""
+    rows = [[level_words(test["level"]), test["name"], test["why"]] for test in report["tests_added"]]
+    return Table({"level": "text", "test": "code", "why": "words"}, rows)
+
+
+def throughput_table(report: Report) -> Table:
+    """Steps per second of every candidate that was measured."""
+    rows = [
+        [short(entry["candidate"]), entry["device"], f"{int(batch):,}", f"{sps:,.0f}"]
+        for entry in report["volatile"]["throughput"]
+        for batch, sps in entry["sps"].items()
+    ]
+    columns: dict[str, Kind] = {"candidate": "text", "device": "text", "batch": "number", "steps per second": "number"}
+    return Table(columns, rows)
+
+
+def _tests(passed: int | None, total: int | None) -> str:
+    return "-" if passed is None or total is None else f"{passed:,} / {total:,}"
+
+
+def _seen(found: Any) -> str:
+    """What a verifier's report says, in its own words."""
+    is_verify = isinstance(found, dict) and found.get("schema") == "overclock.verify/1"
+    return verdict_text(found) if is_verify else ""
+
+
+def _repair(found: dict[str, Any] | None) -> str:
+    return "nobody yet" if found is None else found["task"] or short(found["candidate"])
+
+
+def _tokens(cost: dict[str, Any]) -> str:
+    return tokens_words(cost) if cost["tokens"] is None else f"{cost['tokens']:,}"
+
+
+def _dollars(cost: dict[str, Any]) -> str:
+    return dollars_words(cost) if cost["dollars"] is None else amount(cost["dollars"])

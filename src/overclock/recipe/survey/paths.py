@@ -1,0 +1,164 @@
+"""Paths to the state inside an environment: 'state', 'state[0]', 'player.pos', 'hands["dealer"]'; read and written.
+
+    read(env, "player.pos")              write(env, {"player.pos": values, "score": 3})
+
+A path is parsed, never evaluated. It starts at the innermost instance (`env.unwrapped`). What is written takes the
+kind of what was there: a tuple stays a tuple, an int an int, a NumPy array keeps its dtype.
+"""
+
+import collections
+import enum
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from overclock.errors import UsageError
+
+STEP = re.compile(r"""\.?([A-Za-z_]\w*)|\[(-?\d+)\]|\["([^"\\]*)"\]""")
+Key = str | int
+
+
+class Item(NamedTuple):
+    """A step of a path into a list, an array or a dict; a step to an attribute is just its name."""
+
+    key: Key
+
+
+def parse(path: str) -> list[str | Item]:
+    """The steps of a path; the first is always an attribute."""
+    steps: list[str | Item] = []
+    position = 0
+    while position < len(path):
+        matched = STEP.match(path, position)
+        dot = path.startswith(".", position)
+        if matched is None or (matched[1] and dot == (not steps)) or (not matched[1] and not steps):
+            raise UsageError(f"'{path}' is no path; write attributes and items like 'player.pos' or 'state[0]'.")
+        if matched[1]:
+            steps.append(matched[1])
+        else:
+            steps.append(Item(matched[3] if matched[2] is None else int(matched[2])))
+        position = matched.end()
+    if not steps:
+        raise UsageError("A path names at least one attribute.")
+    return steps
+
+
+def attribute(path: str, name: str) -> str:
+    """The path of an attribute of what a path leads to ('' is the instance itself)."""
+    return f"{path}.{name}" if path else name
+
+
+def item(path: str, key: Key) -> str:
+    """The path of an item of what a path leads to."""
+    return f'{path}["{key}"]' if isinstance(key, str) else f"{path}[{key}]"
+
+
+def read(env: Any, path: str) -> Any:
+    """What lies at a path."""
+    value = innermost(env)
+    for step in parse(path):
+        value = _get(value, step, path)
+    return value
+
+
+def read_captured(attributes: Mapping[str, Any], path: str) -> Any:
+    """What lies at a path of an instance that was captured: its attributes by name, objects and dicts as dicts."""
+    value: Any = attributes
+    for step in parse(path):
+        key = step.key if isinstance(step, Item) else step
+        value = _get(value, Item(str(key) if isinstance(value, Mapping) else key), path)
+    return value
+
+
+def write(env: Any, values: Mapping[str, Any]) -> None:
+    """Put each value where its path leads; containers that cannot be changed are replaced."""
+    instance = innermost(env)
+    for path, value in values.items():
+        _write(instance, parse(path), value, path)
+
+
+def innermost(env: Any) -> Any:
+    """The environment itself, without wrappers."""
+    return getattr(env, "unwrapped", env)
+
+
+def alike(value: Any, example: Any) -> Any:
+    """A number or array in the form of the example: its type, its dtype, its container."""
+    if isinstance(example, enum.Enum):
+        return type(example)(_plain(value))
+    if isinstance(example, np.ndarray):
+        return np.array(value, dtype=example.dtype)
+    if isinstance(example, tuple) and hasattr(example, "_fields"):
+        return type(example)(*(alike(inner, one) for inner, one in zip(value, example, strict=True)))
+    if isinstance(example, list | tuple | collections.deque):
+        rows = list(value)
+        examples = list(example) if len(example) == len(rows) else [None] * len(rows)
+        made = [alike(inner, one) for inner, one in zip(rows, examples, strict=True)]
+        return (
+            collections.deque(made, example.maxlen) if isinstance(example, collections.deque) else type(example)(made)
+        )
+    if isinstance(example, bool | int | float | np.generic):
+        return type(example)(_plain(value))
+    return _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.item() if value.ndim == 0 else np.array(value)
+    return value
+
+
+def _get(value: Any, step: str | Item, path: str) -> Any:
+    try:
+        return value[step.key] if isinstance(step, Item) else getattr(value, step)
+    except (AttributeError, KeyError, IndexError, TypeError) as error:
+        name = step.key if isinstance(step, Item) else step
+        raise UsageError(f"There is nothing at '{path}': {type(value).__name__} has no {name!r}.") from error
+
+
+def _write(holder: Any, steps: list[str | Item], value: Any, path: str) -> None:
+    step, rest = steps[0], steps[1:]
+    before = _get(holder, step, path)
+    if rest and isinstance(before, tuple):
+        _put(holder, step, _with(before, rest, value, path), path)
+    elif rest and isinstance(before, np.ndarray):
+        changed = before.copy()  # somebody may hold the old one, as an observation say
+        _write(changed, rest, value, path)
+        _put(holder, step, changed, path)
+    elif rest:
+        _write(before, rest, value, path)
+    else:
+        _put(holder, step, alike(value, before), path)
+
+
+def _with(before: tuple[Any, ...], steps: list[str | Item], value: Any, path: str) -> tuple[Any, ...]:
+    """A tuple with one of its items replaced."""
+    step, rest = steps[0], steps[1:]
+    fields: tuple[str, ...] = getattr(before, "_fields", ())
+    place = Item(fields.index(step)) if step in fields else step
+    inner = _get(before, place, path)
+    if rest and isinstance(inner, tuple):
+        new: Any = _with(inner, rest, value, path)
+    elif rest:
+        _write(inner, rest, value, path)
+        new = inner
+    else:
+        new = alike(value, inner)
+    assert isinstance(place, Item)
+    items = list(before)
+    items[int(place.key)] = new
+    return type(before)(*items) if fields else type(before)(items)
+
+
+def _put(holder: Any, step: str | Item, value: Any, path: str) -> None:
+    try:
+        if isinstance(step, Item):
+            holder[step.key] = value
+        elif getattr(type(holder), "__dataclass_params__", None) and type(holder).__dataclass_params__.frozen:
+            object.__setattr__(holder, step, value)
+        else:
+            setattr(holder, step, value)
+    except (AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
+        raise UsageError(f"'{path}' cannot be written: {error}.") from error
