@@ -23,6 +23,13 @@ COMMANDS = {  # name -> "module:Class", a dataclass whose fields are the command
     "play": "overclock.cli.play:Play",
     "record": "overclock.cli.record:Record",
     "train": "overclock.cli.train:Train",
+    "new": "overclock.cli.new:New",
+    "translate": "overclock.cli.translate:Translate",
+    "resume": "overclock.cli.translate:Resume",
+    "submit": "overclock.cli.translate:Submit",
+    "status": "overclock.cli.status:Status",
+    "watch": "overclock.cli.watch:Watch",
+    "report": "overclock.cli.runreport:Report",
 }
 DESCRIPTION = """Slow reinforcement-learning environment in, fast one out, proven to behave the same.
 
