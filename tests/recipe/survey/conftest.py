@@ -1,7 +1,8 @@
 """Small references written to a folder: a package of several files, and single files."""
 
+import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ Writer = Callable[..., Path]
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Writer:
+def write(tmp_path: Path) -> Iterator[Writer]:
     """Writes a file of a test's own reference and returns its path."""
 
     def file(name: str, text: str) -> Path:
@@ -21,7 +22,12 @@ def write(tmp_path: Path) -> Writer:
         path.write_text(textwrap.dedent(text).lstrip(), encoding="utf-8")
         return path
 
-    return file
+    before = list(sys.path)
+    yield file
+    sys.path[:] = before
+    for name, module in list(sys.modules.items()):  # the next test has other files of the same names
+        if str(tmp_path) in str(getattr(module, "__file__", None)):
+            del sys.modules[name]
 
 
 @pytest.fixture

@@ -106,6 +106,22 @@ def test_a_cycle_is_never_cut_even_if_it_is_large(write) -> None:
     assert sum(".m" in name for name in together[0].functions) == 60
 
 
+def test_small_parts_are_not_joined_around_a_large_one_between_them(write) -> None:
+    filler = "\n".join(f"        y{i} = {i}" for i in range(455))
+    write(
+        "middle.py",
+        f"import ends\n\n\nclass Middle:\n    def work(self):\n{filler}\n        return ends.Bottom().rest()\n",
+    )
+    bottom = "class Bottom:\n    def rest(self):\n" + "        z = 0\n" * 20 + "        return 0\n"
+    top = "class Env:\n    def reset(self):\n        return 0\n\n    def step(self, a):\n" + "        z = 0\n" * 20
+    top += "        return middle.Middle().work()\n"
+    file = write("ends.py", f"import middle\n\n\n{bottom}\n\n{top}")
+    modules = plan(resolve(str(file)))
+    # Bottom and Env share a file, but Middle needs the one and is needed by the other.
+    assert len(modules) == 2
+    assert all(module.lines <= 500 for module in modules)
+
+
 def test_one_huge_function_stays_whole(write) -> None:
     body = "\n".join(f"        y{i} = {i}" for i in range(700))
     text = f"class Env:\n    def reset(self):\n        return 0\n\n    def step(self, a):\n{body}\n"

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from overclock.errors import UsageError
+from overclock.recipe.survey.draws import summarise
 from overclock.recipe.survey.profile import Profile, profile
 from overclock.recipe.survey.source import resolve
+from overclock.verify.calls import Draw
 
 
 def seen(text: str, steps: int = 120) -> Profile:
@@ -71,6 +74,15 @@ def test_blackjack_draws_a_varying_number_of_cards_into_lists_of_varying_length(
     assert found.step_draws.fewest == 0
     assert found.step_draws.most > 1
     assert not found.restored.works
+
+
+def test_as_many_draws_of_other_kinds_are_not_the_same_draws() -> None:
+    flat, bell = Draw("random", (), {}, np.float64(0.5)), Draw("normal", (0.0, 1.0), {}, np.float64(0.5))
+    assert summarise([(flat,), (flat,)]).constant
+    found = summarise([(flat,), (bell,)])
+    assert not found.constant
+    assert [call.call for call in found.calls] == ["random()", "normal(0.0, 1.0)"]
+    assert (found.fewest, found.most) == (1, 1)
 
 
 def test_fields_of_objects_have_paths(mine: Path) -> None:
@@ -159,6 +171,13 @@ def test_a_state_that_is_not_all_in_the_fields_is_noticed(write) -> None:
     assert not found.restored.works
     assert "shown" in found.restored.wrong
     assert [one.restores for one in found.fields] == [False]
+
+
+def test_a_file_that_is_called_like_a_module_of_python_is_refused(write) -> None:
+    with pytest.raises(
+        UsageError, match=r"Python already means '.*random\.py' by the module 'random'; rename the file"
+    ):
+        seen(str(write("random.py", ODD)))
 
 
 def test_a_reference_that_fails_is_one_sentence(write) -> None:

@@ -44,6 +44,13 @@ def test_a_file_inside_a_package_is_read_with_the_files_it_uses(mine: Path) -> N
     assert names(source) == ["constants.py", "env.py", "lamp.py", "ore.py", "shaft.py"]
 
 
+def test_a_package_may_export_its_environment_by_a_relative_import(mine: Path, monkeypatch) -> None:
+    monkeypatch.syspath_prepend(mine.parent.parent)
+    source = resolve("minegame:MineEnv")
+    assert (source.module, source.folder) == ("minegame.env", None)
+    assert names(source) == names(resolve(str(mine)))
+
+
 def test_reading_a_file_does_not_run_it(write) -> None:
     file = write(
         "bomb.py",

@@ -4,6 +4,7 @@ import contextlib
 import importlib
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from overclock.errors import MissingError, OverclockError, UsageError
@@ -27,8 +28,16 @@ def load_class(source: Source) -> type:
         sys.path.insert(0, str(source.folder))
     try:
         found: Any = importlib.import_module(source.module)
+        place = Path(found.__file__ or "").resolve()
+        if source.folder is not None and source.folder not in place.parents:
+            raise UsageError(
+                f"'{source.text}' cannot be imported: Python already means '{place}' by the module '{source.module}'; "
+                "rename the file."
+            )
         for part in source.class_name.split("."):
             found = getattr(found, part)
+    except UsageError:
+        raise
     except (ImportError, gymnasium.error.DependencyNotInstalled) as error:
         raise MissingError(f"'{source.text}' cannot be imported: {error}; install what it needs.") from error
     except Exception as error:
