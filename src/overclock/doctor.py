@@ -44,7 +44,7 @@ TOOLS = {  # name -> (programs, any of which will do; what it is for; how to get
     "git": (("git",), "working on Overclock itself", "install git"),
     "make": (("make",), "the project's `make` targets", "install make"),
 }
-AGENTS = ("claude", "codex", "gemini", "qwen", "opencode", "aider", "mini")
+AGENTS = ("claude", "codex", "gemini", "qwen", "opencode")
 
 JAX_PROBE = """
 import json, jax, jax.numpy as jnp
@@ -54,7 +54,7 @@ print(json.dumps({"backend": jax.default_backend(), "devices": devices, "x64": b
 """
 NATIVE_PROBE = "import overclock_native as native; print(native.__version__)"
 # CLONE_NEWUSER through the C library: not every machine has the `unshare` program, nor Python < 3.12 os.unshare.
-NAMESPACE_PROBE = "import ctypes, sys; sys.exit(ctypes.CDLL(None).unshare(0x10000000) != 0)"
+SANDBOXES = ("bubblewrap", "landlock")
 
 Check = dict[str, Any]
 
@@ -73,8 +73,7 @@ def examine() -> dict[str, Any]:
         ("speed", "overclock_native", _native),
         ("speed", "NVRTC", _nvrtc),
         *(("tools", name, partial(_tool, *about)) for name, about in TOOLS.items()),
-        ("sandbox", "bwrap", _bwrap),
-        ("sandbox", "user namespaces", _namespaces),
+        *(("sandbox", name, _sandbox) for name in SANDBOXES),
         ("agents", "coding agents", _agents),
     ]
     for extra, (purpose, packages) in EXTRAS.items():
@@ -202,22 +201,12 @@ def _tool(programs: tuple[str, ...], needed_for: str, remedy: str, group: str, n
     return _result("ok" if works else "broken", text.strip(), group, name, needed_for, remedy)
 
 
-def _bwrap(group: str, name: str) -> Check:
-    purpose, remedy = "running translated code safely", "install bubblewrap (Linux only)"
-    path = shutil.which("bwrap")
-    if path is None:
-        return _result("missing", "", group, name, purpose, remedy)
-    works, answer = ask([path, "--unshare-user", "--unshare-net", "--ro-bind", "/", "/", "true"])
-    if not works:
-        return _result("broken", answer, group, name, purpose, "allow unprivileged user namespaces")
-    return _result("ok", ask([path, "--version"])[1], group, name, purpose, remedy)
+def _sandbox(group: str, name: str) -> Check:
+    from overclock.recipe.sandbox import probe
 
-
-def _namespaces(group: str, name: str) -> Check:
-    works, _ = ask([sys.executable, "-c", NAMESPACE_PROBE])
-    found = "available" if works else "refused by this system"
-    remedy = "allow them (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0)"
-    return _result("ok" if works else "missing", found, group, name, "running translated code safely", remedy)
+    (one,) = [finding for finding in probe() if finding.name == name]
+    status = "ok" if one.works else "missing"
+    return _result(status, one.found, group, name, "running translated code and agents apart", one.remedy)
 
 
 def _agents(group: str, name: str) -> Check:
