@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +31,23 @@ def _forget(unfinished: Path) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Refuse a place for results that cannot be a folder, before any work is done."""
-    for place in (path, *path.parents):
-        if place.exists():
+    """Refuse a place for results that cannot be written to, before any work is done.
+
+    A file is made and removed where the results will lie or, while that folder is missing, in the nearest one above it:
+    permissions do not tell what a full, read-only or virtual file system does.
+    """
+    try:
+        for place in (path, *path.parents):
+            try:
+                os.lstat(place)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
             if not place.is_dir():
                 raise UsageError(f"'{place}' is a file, not a folder; choose another place for the results.")
-            return
+            with tempfile.NamedTemporaryFile(dir=place, prefix=".overclock-"):
+                return
+    except OSError as error:
+        raise UsageError(f"Cannot write to '{path}': {error.strerror}; choose another place.") from error
 
 
 def finite(value: Any) -> Any:

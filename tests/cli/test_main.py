@@ -66,10 +66,19 @@ def test_debug_shows_where_the_bug_is(failing, capsys):
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_an_interrupt_is_quiet(failing, capsys):
+def test_an_interrupt_is_one_line(failing, capsys):
     failing(KeyboardInterrupt())
     assert cli.main(["bench"]) == 130
-    assert capsys.readouterr() == ("", "")
+    assert capsys.readouterr() == ("", "interrupted\n")
+
+
+def test_an_interrupt_in_json_mode_is_also_an_object(failing, capsys):
+    failing(KeyboardInterrupt("interrupted; 3 of them are kept"))
+    assert cli.main(["bench", "--json"]) == 130
+    out, err = capsys.readouterr()
+    sentence = "interrupted; 3 of them are kept"
+    assert json.loads(out) == {"schema": "overclock.error/1", "error": sentence, "exit_code": 130}
+    assert err == f"{sentence}\n"
 
 
 @pytest.mark.parametrize(

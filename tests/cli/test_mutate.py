@@ -8,6 +8,7 @@ import pytest
 
 from overclock.cli import main
 from overclock.cli.mutate import change
+from overclock.verify.mutate import EXAMINING
 
 SURVIVOR = {
     "id": "c0ffee00",
@@ -52,9 +53,16 @@ def test_prints_the_share_of_each_level_and_the_survivors(asked, capsys):
     shown = capsys.readouterr().out
     for text in (
         "10 mutants of cartpole-v1", "1 property", "9 of 10", "90.0%", "overclock/envs/cartpole/env.py:106",
-        "return x < 1", "return x <= 1", "2 equivalent mutants", "pass: 90.0% >= 90.0%",
+        "return x < 1", "return x <= 1", "pass: 90.0% >= 90.0%", "finds alone", "finds first", "nobody else finds",
     ):  # fmt: skip
         assert text in shown
+
+
+def test_prints_the_equivalent_ones_with_their_reasons(asked, capsys):
+    main(["mutate", "cartpole"])
+    shown = capsys.readouterr().out
+    assert "equivalent, not counted" in shown
+    assert "feedbeef, feedbeef: why not" in shown
 
 
 def test_a_share_below_the_threshold_fails(asked, capsys):
@@ -70,6 +78,39 @@ def test_json_is_one_object_with_the_verdict(asked, capsys):
 def test_a_threshold_is_a_share(capsys):
     assert main(["mutate", "cartpole", "--threshold", "95"]) == 2
     assert "a share between 0 and 1, got 95" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", ["-3", "2147483648"])
+def test_a_seed_that_no_reference_takes_is_refused(seed, asked, capsys):
+    assert main(["mutate", "cartpole", f"--seed={seed}"]) == 2
+    assert "seed must be a number from 0 to 2147483647" in capsys.readouterr().err
+    assert asked == []
+
+
+@pytest.mark.parametrize("target", [".", "./somewhere", "package.module:twin"])
+def test_only_registered_environments_can_be_mutated(target, asked, capsys):
+    assert main(["mutate", target]) == 2
+    assert "mutate needs the id of a registered environment" in capsys.readouterr().err
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("words", "examined", "sentence"),
+    [
+        ([], 7, "interrupted; 7 examined mutants are kept, and the same command goes on from there\n"),
+        ([], 0, "interrupted before this run had examined a mutant; the same command tries again\n"),
+        (["--sample", "9"], 7, "interrupted; nothing of a --sample is kept\n"),
+    ],
+)
+def test_an_interrupt_says_what_is_kept(words, examined, sentence, monkeypatch, capsys):
+    def interrupted(*arguments):
+        arguments[-1]("recording", 1, 1)
+        arguments[-1](EXAMINING, examined, 10)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("overclock.verify.mutate.mutate", interrupted)
+    assert main(["mutate", "cartpole", *words]) == 130
+    assert capsys.readouterr().err.endswith(sentence)
 
 
 def test_list_shows_every_mutant_without_running_one(capsys):

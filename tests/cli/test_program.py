@@ -32,6 +32,9 @@ def test_help_names_the_program_and_every_command():
     assert done.stdout.startswith("usage: overclock ")
     for command in ("list", "doctor", "bench", "verify", "play", "record", "--debug", "--version", "Exit codes"):
         assert command in done.stdout
+    for example in ("mutate cartpole", "train cartpole", "repro DIR"):
+        assert f"overclock {example}" in done.stdout
+    assert "with the evidence that it behaves the same" in " ".join(done.stdout.split())
 
 
 def test_list_json_is_one_object_and_nothing_else():

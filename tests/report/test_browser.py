@@ -38,6 +38,10 @@ for (const width of WIDTHS) {
       tost: drawn("figure.tost svg"), curves: drawn("figure.curve svg"), throughput: drawn(".paper svg"),
       bars: [...inside.querySelectorAll(".bar span")].map(one => Math.round(one.getBoundingClientRect().width)),
       scripts: inside.scripts.length,
+      hidden: [...inside.querySelectorAll(".scroll > table:not(#throughput *)")]
+        .filter(one => one.scrollWidth > one.parentNode.clientWidth).length,
+      marked: [...inside.querySelectorAll("tr.marked td")].map(one => one.getBoundingClientRect())
+        .filter(one => one.left < 0 || one.right > width).length,
     });
     document.title = JSON.stringify(seen);
   };
@@ -70,6 +74,8 @@ def look(tmp_path, page):
         assert one["unfolded"] <= width, "an unfolded page scrolls sideways"
         assert one["open"] == one["details"] > 0
         assert one["scripts"] == 0
+        assert one["marked"] == 0, "a value that differs lies outside of the window"
+    assert seen[360]["hidden"] == 0, "on a phone a part of a table lies outside of the window"
     return seen
 
 

@@ -26,7 +26,9 @@ def level(report, number):
 
 def row(page, first_cell):
     """The cells of the table row that begins with a text."""
-    found = re.search(rf'<tr[^>]*><td class="\w+">{re.escape(first_cell)}</td>.*?</tr>', page, re.DOTALL)
+    found = re.search(
+        rf'<tr[^>]*><td class="\w+" data-name="[^"]*">{re.escape(first_cell)}</td>.*?</tr>', page, re.DOTALL
+    )
     assert found is not None, first_cell
     return found[0]
 
@@ -109,12 +111,31 @@ def test_a_pass_names_levels_bound_speed_and_contract(passed, measured):
 def test_level_1_shows_cases_errors_gate_and_coverage(passed):
     page = html(passed, None)
     assert [*re.findall(r"<td[^>]*>([^<]*)</td>", row(page, "dynamics"))][:5] == [
-        "dynamics", "2,080", "794", "6,944", "3.6e-15 (x)",
+        "dynamics", "2,080", "794", "6,944", "3.6e-15 (x), allowed 1e-15 + 4.4e-16 of the value",
     ]  # fmt: skip
     seen = words(page)
     assert "All 2 public functions of the performance side were run" in seen
     assert "reference 36 of 40 (90 %) 9 of 10 (90 %)" in seen
     assert "performance 27 of 27 (100 %) 2 of 2 (100 %)" in seen
+
+
+def test_level_1_calls_a_distance_of_distributions_by_its_name(passed):
+    fields = level(passed, 1)["modules"][0]["comparisons"][0]["fields"]
+    sample = {"compared": 110, "reason": "samples", "passed": True}
+    fields.append({**sample, "name": "x", "largest_error": 0.05, "tolerance": 0.082})
+    fields.append({**sample, "name": "dependence", "largest_error": 0.062, "tolerance": 0.083})
+    page = html(passed, None)
+    assert "0; distance of distributions 0.062 (dependence), allowed 0.083" in row(page, "draw")
+    assert "draw.dependence (distribution)" in page
+
+
+def test_a_tolerance_that_is_relative_alone_says_so(passed):
+    assert "7.5e-10 (low), allowed 6e-08 of the value" in words(html(passed, None))
+
+
+def test_coverage_that_a_planted_bug_prevents_says_why(failed):
+    seen = words(html(failed, None))
+    assert "performance - - not measured: overclock.envs.cartpole.env was changed in memory to plant a bug" in seen
 
 
 def test_a_function_that_no_case_runs_is_named(passed):
@@ -221,11 +242,27 @@ def test_a_failure_shows_both_states_side_by_side_with_the_difference_marked(fai
     assert "overclock repro runs/verify-cartpole-v1/repro/1 --plant polemass-plus" in page
 
 
+def test_values_that_differ_come_first(failed):
+    page = html(failed, None)
+    places = [page.index(row(page, field)) for field in ("state.x_dot", "obs[1]", "state.x", "obs[0]")]
+    assert places == sorted(places)
+
+
 def test_what_returns_would_have_said_stands_under_a_heading_that_says_it(failed):
-    assert "<h2>Returns hide it</h2>" in html(failed, None)
-    assert "A comparison of returns alone does not see the difference" in markdown(failed, None)
-    failed["returns_alone"]["verdict"] = "different"
-    assert "<h2>What returns alone say</h2>" in html(failed, None)
+    page = html(failed, None)
+    assert "<h2>Returns hide it</h2>" in page
+    assert "A returns-only comparison therefore does not see the difference" in page
+    for text in (page, markdown(failed, None)):
+        assert "A comparison of mean returns with a margin of 3 calls the two equivalent: untrained policies" in text
+
+
+@pytest.mark.parametrize("verdict", ["different", "inconclusive"])
+def test_returns_that_do_not_call_them_equivalent_hide_nothing(failed, verdict):
+    failed["returns_alone"]["verdict"] = verdict
+    page = html(failed, None)
+    assert "<h2>What returns alone say</h2>" in page
+    assert "Returns hide it" not in page
+    assert "does not see" not in page
 
 
 def test_a_planted_bug_that_nobody_finds_is_admitted(passed):

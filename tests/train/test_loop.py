@@ -97,9 +97,31 @@ def test_a_second_ctrl_c_stops_at_once_and_keeps_the_last_checkpoint(trainer, wh
     assert_same_run(train(trainer, SEEDS, folder=tmp_path, resume=True), whole)
 
 
+def test_a_run_stopped_before_its_first_update_can_be_resumed(trainer, whole, tmp_path, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as while_compiling:
+        while_compiling.setattr(loop, "_advance", stop)
+        with pytest.raises(KeyboardInterrupt):
+            train(trainer, SEEDS, folder=tmp_path)
+    assert_same_run(train(trainer, SEEDS, folder=tmp_path, resume=True), whole)
+
+
+def test_a_run_stopped_before_it_began_leaves_the_folder_free(trainer, tmp_path, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as while_beginning:
+        while_beginning.setattr(loop, "_begin", stop)
+        with pytest.raises(KeyboardInterrupt):
+            train(trainer, SEEDS, folder=tmp_path)
+    assert train(trainer, SEEDS, folder=tmp_path, stop_after=1).curve.steps.tolist() == [32]
+
+
 def test_a_run_is_resumed_only_as_it_was_begun(trainer, tmp_path):
     train(trainer, SEEDS, folder=tmp_path, stop_after=1)
-    with pytest.raises(UsageError, match="holds a training run"):
+    with pytest.raises(UsageError, match=r"holds a training run; resume it \(--resume\), replace it \(--force\)"):
         train(trainer, SEEDS, folder=tmp_path)
     with pytest.raises(UsageError, match=r"has seeds = \[3, 5\], not \[3\]"):
         train(trainer, [3], folder=tmp_path, resume=True)
@@ -121,7 +143,7 @@ def test_what_cannot_be_resumed_is_one_sentence(trainer, tmp_path):
     with pytest.raises(UsageError, match="damaged"):
         train(trainer, SEEDS, folder=tmp_path, resume=True)
     (tmp_path / "checkpoint.safetensors").unlink()
-    with pytest.raises(UsageError, match="before its first checkpoint"):
+    with pytest.raises(UsageError, match=r"lost its checkpoint; start it anew \(--force\)"):
         train(trainer, SEEDS, folder=tmp_path, resume=True)
 
 

@@ -1,5 +1,7 @@
 """Subjects with known faults, built inside worker processes by entry point."""
 
+import dataclasses
+import json
 import os
 import stat
 import subprocess
@@ -8,6 +10,8 @@ import time
 from typing import Any
 
 import numpy as np
+
+from overclock.verify.wire import encode
 
 SPOKEN = {
     "nonsense": (5).to_bytes(4, "little") + b"[1, 2",
@@ -56,6 +60,10 @@ class CountingSubject:
                 time.sleep(600)
             if self.fault in SPOKEN:
                 say(SPOKEN[self.fault])
+            if self.fault == "deaf":
+                body = json.dumps({"ok": encode(dataclasses.asdict(self._shown()))}).encode()
+                say(len(body).to_bytes(4, "little") + body)
+                time.sleep(600)
             if self.fault == "trickle":
                 say((1000).to_bytes(4, "little"))
                 while True:

@@ -233,7 +233,7 @@ class TestMasksOfTheOtherSide:
 
             return spy
 
-        twin = self.worlds.lake(4, masked=True)
+        twin = self.worlds.lake(4, masked=True, masks="Gymnasium's lake lets everybody walk into walls")
         result = compare_rollouts(twin, 16, "per_step", "float32", "mask-uniform", spying, num_lanes=16)
         assert result.passed
         assert np.concatenate(seen).all()

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from overclock.envs.cartpole.modules import MODULES
 from overclock.envs.cartpole.twin import PLANTS, twin
 from overclock.verify.actions import uniform
 from overclock.verify.emit import emit
@@ -49,7 +50,7 @@ def run(folder, *names):
 
 def test_each_module_has_a_readable_test_and_its_data(folder):
     names = {path.name for path in folder.iterdir() if "property" in path.name}
-    assert len(names) == 18
+    assert len(names) == 2 * len(MODULES)
     assert {"test_property_dynamics.py", "property_dynamics.npz"} <= names
     text = (folder / "test_property_dynamics.py").read_text()
     for fact in (

@@ -18,9 +18,11 @@ from overclock.errors import UsageError
 from overclock.verify import engine
 from overclock.verify.engine import verify
 from overclock.verify.mutation_report import save
+from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.twins import find_twin
 
 TESTS = str(Path(__file__).parents[1])
+NO_MODULES = ()
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +73,16 @@ def test_the_repro_command_shows_the_bug_and_its_absence(planted, capsys):
 def test_a_comparison_of_returns_alone_does_not_see_it(planted):
     report, _ = planted
     assert report["returns_alone"]["verdict"] == "equivalent"
-    assert "does not see the difference" in report["returns_alone"]["sentence"]
+    said = "A comparison of mean returns with a margin of 3 calls the two equivalent: untrained policies score 22"
+    assert report["returns_alone"]["sentence"].startswith(said)
+
+
+def test_the_prompt_of_level_1_does_not_claim_that_the_level_had_steps(planted):
+    report, _ = planted
+    prompt = (Path(report["repro"]["folder"]) / "prompt.md").read_text()
+    assert prompt.startswith(
+        "# Level 1 comparison of cartpole-v1 failed; an episode that shows it diverges at step 1\n"
+    )
 
 
 # ---- which levels run ----
@@ -128,10 +139,15 @@ def test_the_report_says_how_to_repeat_it(levels):
 
 def test_what_level_1_recorded_can_be_written_as_tests(levels, monkeypatch, tmp_path):
     written = []
-    monkeypatch.setattr(engine, "emit", lambda twin, recording, folder: written.append((twin.name, recording, folder)))
-    verify("cartpole")
-    verify("cartpole", write_tests=tmp_path)
-    assert written == [("cartpole-v1", "what was recorded", tmp_path)]
+
+    def emit(twin, recording, folder):
+        written.append((twin.name, recording))
+        return [folder / "test_it.py"]
+
+    monkeypatch.setattr(engine, "emit", emit)
+    assert verify("cartpole")["tests"] is None
+    assert verify("cartpole", write_tests=tmp_path)["tests"] == [str(tmp_path / "test_it.py")]
+    assert written == [("cartpole-v1", "what was recorded")]
 
 
 def test_the_last_result_of_mutate_is_shown_and_nothing_is_examined(levels):
@@ -142,10 +158,46 @@ def test_the_last_result_of_mutate_is_shown_and_nothing_is_examined(levels):
     assert "mutants" not in shown
 
 
-@pytest.mark.parametrize("wrong", [{"episodes": 0}, {"timeout": 0.0}])
+@pytest.mark.parametrize("wrong", [{"episodes": 0}, {"timeout": 0.0}, {"seed": -3}, {"seed": 2**31}])
 def test_senseless_numbers_are_refused(wrong):
     with pytest.raises(UsageError, match="must be"):
         verify("cartpole", **wrong)
+
+
+@pytest.mark.parametrize(
+    ("lacking", "levels_asked", "sentence"),
+    [
+        (["transfer"], (1, 2, 3, 4), "nothing for level 4; set Twin.transfer, or leave it away: --level 3."),
+        (["scenarios"], (1, 2), "nothing for level 2; set Twin.scenarios, or leave it away: --level 1."),
+        (["modules"], (1, 2, 3), "level 1; set Twin.modules, or run the rest alone: --only 2, --only 3."),
+        (["modules", "scenarios", "transfer"], (1, 2, 3, 4), "levels 1, 2, 4; set Twin.modules and Twin.scenarios and"),
+        (["transfer"], (4,), "or choose level 3, which needs no description: --only 3."),
+    ],
+)
+def test_a_level_without_a_description_is_refused_before_any_work(levels, lacking, levels_asked, sentence):
+    found = find_twin("cartpole")
+    twin = dataclasses.replace(found.twin, **dict.fromkeys(lacking))
+    with pytest.raises(UsageError) as refused:
+        verify(dataclasses.replace(found, twin=twin), levels=levels_asked)
+    assert str(refused.value).startswith("cartpole-v1 describes nothing for ")
+    assert sentence in str(refused.value)
+    assert levels[1] == []
+
+
+def test_an_empty_description_is_none(levels, tmp_path):
+    found = find_twin("cartpole")
+    for field, value in (("scenarios", str(tmp_path)), ("modules", "verify.test_engine:NO_MODULES")):
+        twin = dataclasses.replace(found.twin, **{field: value})
+        with pytest.raises(UsageError, match=f"set Twin.{field}"):
+            verify(dataclasses.replace(found, twin=twin))
+
+
+def test_a_description_that_cannot_be_found_is_refused(levels):
+    found = find_twin("cartpole")
+    twin = dataclasses.replace(found.twin, transfer="nowhere:PLAN")
+    with pytest.raises(UsageError, match=r"Twin\.transfer of cartpole-v1 cannot be loaded"):
+        verify(dataclasses.replace(found, twin=twin))
+    verify(dataclasses.replace(found, twin=twin), levels=[1, 2, 3])
 
 
 # ---- level 3 on a finite environment ----
@@ -173,7 +225,8 @@ def test_a_finite_environment_is_also_proven():
     level = report["levels"][0]
     assert (report["verdict"], report["env"]) == ("pass", "lake-v0")
     assert (level["exhaustive"]["verdict"], level["exhaustive"]["proof"]) == ("pass", True)
-    assert [c["actions"] for c in level["comparisons"]] == ["uniform", "uniform", "sticky", "coverage-guided"]
+    sources = ["uniform", "uniform", "sticky", "sticky", "coverage-guided", "coverage-guided"]
+    assert [c["actions"] for c in level["comparisons"]] == sources
     assert any("frozen_lake" in branch for branch in level["comparisons"][-1]["branches"]["reached"])
 
 
@@ -237,15 +290,59 @@ def broken(tmp_path, monkeypatch):
 )
 def test_a_bad_reference_gives_a_verdict_and_no_half_written_report(broken, fault, reason, capsys):
     folder = broken(fault)
-    assert main(["verify", str(folder), "--timeout", "8", "--json", "--output", "here"]) == 4
+    assert main(["verify", str(folder), "--only", "3", "--timeout", "8", "--json", "--output", "here"]) == 4
     verdict = json.loads(capsys.readouterr().out)
     assert (verdict["schema"], verdict["verdict"]) == ("overclock.verify/1", "could not verify")
+    assert verdict["env"] == "broken"
     assert reason in verdict["reason"]
     assert not os.path.exists("here")
 
 
+def test_no_earlier_page_survives_a_run_without_a_verdict(broken, capsys):
+    Path("here").mkdir()
+    for name in ("report.html", "report.md", "report.json", "mine.txt"):
+        (Path("here") / name).write_text("yesterday: pass")
+    assert main(["verify", str(broken("nan")), "--only", "3", "--output", "here"]) == 4
+    assert [path.name for path in Path("here").iterdir()] == ["mine.txt"]
+    assert "could not verify" in capsys.readouterr().err
+
+
+NAMESAKE = """
+import dataclasses
+from overclock.envs.cartpole.twin import twin as registered
+
+def twin():
+    return registered().planted("gravity")
+"""
+
+
+def test_a_repro_of_a_folder_is_replayed_from_that_folder(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    folder = tmp_path / "namesake"
+    folder.mkdir()
+    (folder / "twin.py").write_text(NAMESAKE)
+    report = verify(str(folder), episodes=8, levels=[3], folder=tmp_path / "out")
+    sys.modules.pop("twin")
+    assert (report["verdict"], report["env"], report["adequacy"]) == ("fail", "cartpole-v1", None)
+    assert report["command"].startswith(f"overclock verify {folder} ")
+    assert main(["repro", report["repro"]["folder"]]) == 1
+    assert "still diverges" in capsys.readouterr().out
+    sys.modules.pop("twin")
+
+
+def test_a_difference_stays_one_when_it_cannot_be_explained(levels, monkeypatch):
+    def gives_up(*_):
+        raise CouldNotVerifyError("could not verify: it fell over")
+
+    monkeypatch.setattr(engine, "hunt", gives_up)
+    levels[0].update({1: "fail", 2: "could not verify"})
+    report = verify("cartpole", keep_going=True)
+    assert (report["verdict"], report["repro"]) == ("fail", None)
+    assert report["unexplained"] == "could not verify: it fell over"
+
+
 def test_two_folders_do_not_share_their_twin(broken):
-    assert [dict(find_twin(str(broken(fault)))[1].reference.options)["fault"] for fault in ("nan", "shape")] == [
+    assert [dict(find_twin(str(broken(fault))).twin.reference.options)["fault"] for fault in ("nan", "shape")] == [
         "nan", "shape",
     ]  # fmt: skip
 

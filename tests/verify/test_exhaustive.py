@@ -3,17 +3,20 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 
 pytest.importorskip("gymnasium", reason="the references are Gymnasium's")
 
 from verify import worlds
+from verify.ticker import Here, contract, ticking
 
 from overclock.env import registry
 from overclock.errors import UsageError
 from overclock.verify.actions import uniform
 from overclock.verify.contract import Contract, Field
 from overclock.verify.exhaustive import check_exhaustively, explore
+from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.rollout import compare_rollouts
 
 WALKABLE = {4: 11, 8: 53}  # cells that are neither hole nor goal
@@ -102,6 +105,54 @@ def test_random_steps_are_refused():
 def test_an_inexact_contract_is_no_proof():
     twin = worlds.lake(4)
     fields = tuple(field for field in twin.contracts["float32"].fields if field.name != "state.cell")
-    result = here(dataclasses.replace(twin, contracts={"float32": Contract((*fields, Field("obs")))}))
+    result = here(dataclasses.replace(twin, contracts={"float32": Contract(fields)}))
     assert (result["verdict"], result["proof"]) == ("pass", False)
     assert "single steps only: the contract does not compare state.cell exactly" in result["notes"]
+
+
+@pytest.mark.parametrize("loose", ["obs", "reward"])
+def test_outputs_that_may_be_off_are_no_proof(loose):
+    twin = worlds.lake(4)
+    fields = [
+        Field(field.name, per_step=0.5, reason="a test") if field.name == loose else field
+        for field in twin.contracts["float32"].fields
+    ]
+    result = here(dataclasses.replace(twin, contracts={"float32": Contract(tuple(fields))}))
+    assert (result["verdict"], result["proof"]) == ("pass", False)
+    assert f"single steps only: the contract does not compare {loose} exactly" in result["notes"]
+
+
+# ---- tickers: a counter whose only state is its step ----
+
+EVERYTHING = {"count_steps": True, "reset_states": 1}
+
+
+def ticked(reference, performance, **more):
+    twin = ticking(reference, performance, contract((Field("state.steps"),), **more))
+    both = [Here(side, 4, "", 0.0).subject for side in (twin.reference, twin.performance)]
+    return explore(twin, "float64", *both, **EVERYTHING)
+
+
+def test_how_the_performance_side_draws_its_first_states_is_no_part_of_a_proof():
+    assert ticked({}, {})["notes"] == []
+    result = ticked({"starts": True}, {})
+    assert result["proof"]
+    assert result["notes"] == [
+        "first states come from the reference's draws: how the performance side draws its own is open"
+    ]
+
+
+def test_masks_are_part_of_a_proof():
+    assert ticked({"mask": [1, 0]}, {"mask": [1, 0]})["proof"]
+    assert ticked({"mask": [1, 0]}, {"mask": [1, 1]})["first_mismatch"]["field"] == "action_mask"
+
+
+def test_a_reference_that_shows_nan_gives_no_verdict():
+    with pytest.raises(CouldNotVerifyError, match="the reference is not sound: obs is NaN at step 3"):
+        ticked({"nan_at": 3}, {"nan_at": 3})
+
+
+def test_many_flags_next_to_a_threshold_give_no_verdict():
+    result = ticked({}, {"early": 1}, distance_to_limit=lambda state: np.zeros(4), limit_reason="rounding")
+    assert (result["verdict"], result["proof"]) == ("could not verify", False)
+    assert result["sentence"] == "exhaustive: 2 of 10 flags differ next to a threshold, more than rounding explains"

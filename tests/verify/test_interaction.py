@@ -8,12 +8,17 @@ import pytest
 
 pytest.importorskip("gymnasium", reason="the reference of CartPole is Gymnasium's")
 
+from verify.ticker import Here, ticking
+
 from overclock.envs.cartpole.twin import twin
 from overclock.errors import UsageError
+from overclock.verify import interaction, playback
 from overclock.verify.interaction import check_interactions, compare_playbacks
 from overclock.verify.performance import JaxSubject
 from overclock.verify.playback import play, play_reference, record_scenario, stale_sentence
+from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.scenario import Deviation, Scenario, Setup, Step, load_scenarios
+from overclock.verify.text import level_text
 
 TWIN = twin()
 SCENARIOS = load_scenarios("overclock.envs.cartpole.scenarios")
@@ -62,6 +67,7 @@ def test_cartpole_passes_in_both_precisions(recorded):
     names = {(check["name"], check["precision"]) for check in result["metamorphic"]}
     assert {("same seed twice", "float64"), ("jit and eager", "float32"), ("float32 and float64", "both")} <= names
     assert all(check["passed"] and check["reason"] for check in result["metamorphic"])
+    assert result["notes"] == []
     json.dumps(result)
 
 
@@ -160,3 +166,60 @@ def test_a_field_that_the_contract_does_not_name_is_refused():
     scenario = Scenario("odd", "", Setup(), (Step(0, {"state.mass": 1.0}),))
     with pytest.raises(UsageError, match=r"'odd' expects 'state.mass', which the contract does not name"):
         check_interactions(TWIN, scenarios=[scenario])
+
+
+# ---- tickers: what must not be overlooked ----
+
+TICK = Scenario("tick", "", Setup(), (Step(1, {"obs": 1}), Step(1, {})))
+
+
+@pytest.fixture
+def ticked(monkeypatch):
+    """Scenarios on tickers in this process."""
+    for module in (interaction, playback):
+        monkeypatch.setattr(module, "ProcessSubject", Here)
+    return lambda reference, performance, scenarios=(TICK,): check_interactions(
+        ticking(reference, performance), scenarios=scenarios
+    )
+
+
+def test_that_a_side_cannot_check_itself_is_said(ticked):
+    result = ticked({}, {})
+    assert (result["verdict"], result["metamorphic"]) == ("pass", [])
+    assert result["notes"] == ["the performance side in float64 offers no checks of itself, so none were made"]
+    assert level_text(result) == f"1 scenarios, no metamorphic checks; {result['notes'][0]}"
+
+
+def test_a_scenario_that_expects_nothing_is_refused(ticked):
+    silent = Scenario("silent", "", Setup(expect={"obs": 0.0}), (Step(1, {}), Step(0, {})))
+    with pytest.raises(UsageError, match="'silent' expects nothing of any step"):
+        ticked({}, {"off": 1.0}, [silent])
+
+
+@pytest.mark.parametrize(
+    ("reference", "performance", "step"),
+    [({"mask": [1, 1]}, {"mask": [0, 1]}, 0), ({}, {"mask": [1, 1]}, 0), ({"mask": [1, 1]}, {"mask": [1, 1]}, None)],
+)
+def test_action_masks_are_compared_at_every_step(ticked, reference, performance, step):
+    result = ticked(reference, performance)
+    assert result["verdict"] == ("pass" if step is None else "fail")
+    if step is not None:
+        first = result["scenarios"][0]["first_mismatch"]
+        assert (first["field"], first["step"]) == ("action_mask", step)
+
+
+def test_nothing_is_said_about_the_mask_of_a_state_that_was_only_set(ticked):
+    given = dataclasses.replace(TICK, setup=Setup(state={"steps": 2}), steps=(Step(1, {"obs": 3}),))
+    first = ticked({"mask": [1, 1]}, {}, [given])["scenarios"][0]["first_mismatch"]
+    assert (first["field"], first["step"]) == ("action_mask", 1)
+
+
+def test_a_reference_that_shows_nan_gives_no_verdict(ticked):
+    with pytest.raises(CouldNotVerifyError, match="the reference is not sound: obs is NaN at step 2"):
+        ticked({"nan_at": 2}, {"nan_at": 2})
+
+
+def test_a_file_means_the_number_not_the_way_it_is_written(ticked):
+    assert ticked({}, {})["scenarios"][0]["stale"] is None  # TICK expects 1 where the reference shows 1.0
+    flag = dataclasses.replace(TICK, steps=(Step(1, {"obs": True}),))
+    assert "the file expects obs = True, the reference gives 1.0" in ticked({}, {}, [flag])["scenarios"][0]["stale"]

@@ -13,6 +13,7 @@ from overclock.vector.resets import Fresh
 from overclock.vector.vectorize import vectorize
 from overclock.verify import metamorphic
 from overclock.verify.metamorphic import LANES, check_itself, distances, travel
+from overclock.verify.metamorphic_rules import RULES, judge_checks
 
 
 def test_a_game_of_two_players_with_dice_passes():
@@ -161,3 +162,50 @@ def test_distance_counts_ulps_of_floats_and_forgives_nothing_else():
     # A small value is measured by the size that its field has elsewhere.
     ((_, error),) = distances({"value": np.float32(1e-7)}, {"value": np.float32(2e-7)}, {"value": 1.0})
     assert error == pytest.approx(1e-7 / np.finfo(np.float32).eps)
+
+
+# ---- the verdict is not the performance side's to give ----
+
+
+def reported(**changes):
+    """What an honest side reports, with changes to one check."""
+    rows = [
+        {"name": name, "compared": rule.compared, "largest_error": 0.0, "worst_field": "", "passed": True}
+        for name, rule in RULES.items()
+    ]
+    rows[2].update(changes)
+    return rows
+
+
+def failed(rows):
+    return [check["name"] for check in judge_checks(rows) if not check["passed"]]
+
+
+def test_numbers_decide_and_not_what_a_side_says_of_them():
+    assert failed(reported()) == []
+    assert failed(reported(passed=False)) == []
+    for lie in (
+        {"largest_error": 9.0, "tolerance": 1e9},
+        {"largest_error": np.inf},
+        {"largest_error": np.nan},
+        {"largest_error": -1.0},
+        {"largest_error": None},
+        {"compared": 3},
+        {"compared": np.nan},
+        {"name": "another check"},
+    ):
+        assert failed(reported(**lie)) == ["permuted batch"], lie
+
+
+@pytest.mark.parametrize("nothing", [[], None, {}, "all passed", [1, {"name": ["x"]}]])
+def test_checks_that_are_not_reported_have_failed(nothing):
+    assert failed(nothing) == list(RULES)
+
+
+def test_every_check_looks_as_often_as_it_must():
+    """An honest report is judged as it judges itself: the table has every check and asks for no more looks."""
+    batch, params = vectorize(Walk(), LANES), Walk().default_params()
+    journey = travel(batch, params, 0)
+    found = [check(batch, params, 0, journey) for check in metamorphic.CHECKS]
+    assert [(check.name, check.compared) for check in found] == [(name, r.compared) for name, r in RULES.items()]
+    assert failed([check.result() for check in found]) == []

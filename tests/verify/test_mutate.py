@@ -5,6 +5,7 @@ import functools
 import json
 import threading
 
+import numpy as np
 import pytest
 
 pytest.importorskip("coverage", reason="level 1 measures code coverage")
@@ -13,15 +14,19 @@ from verify.mutable.world import SPEC, twin
 
 from overclock.env import registry
 from overclock.errors import UsageError
-from overclock.verify import equivalent_mutants
+from overclock.verify import equivalent_mutants, mutation_levels, mutation_state
+from overclock.verify.actions import uniform
 from overclock.verify.mutants import Mutant, mutants_of, mutate_source
 from overclock.verify.mutate import examine_all, mutate, side_by_side, sources_of
-from overclock.verify.mutation_journal import Journal, state_of
+from overclock.verify.mutation_journal import Journal
 from overclock.verify.mutation_levels import Examiner, Outcome, examining
-from overclock.verify.mutation_recording import record
+from overclock.verify.mutation_recording import LONGEST, _episodes, longest, record
 from overclock.verify.mutation_report import last_result, report
+from overclock.verify.mutation_state import changed as changed_names
+from overclock.verify.mutation_state import fingerprint, state_of
 from overclock.verify.patched import source_of
 from overclock.verify.process import CouldNotVerifyError, ProcessSubject
+from overclock.verify.subject import Observed
 
 RULES = "verify.mutable.rules"
 LIMITS = "verify.mutable.limits"
@@ -130,6 +135,69 @@ def test_the_next_mutant_gets_a_process_as_good_as_new(quick):
     assert not quick.examine(UNCHANGED)[3].killed
 
 
+class Unlucky:
+    """A machine on which some processes do not come up; those that do survive everything."""
+
+    def __init__(self, monkeypatch, failures):
+        self.started, self.failures = 0, failures
+        monkeypatch.setattr(mutation_levels, "ProcessSubject", self)
+
+    def __call__(self, *given):
+        self.started += 1
+        if self.started <= self.failures:
+            raise CouldNotVerifyError("could not verify: the worker of mutants: its process ended during `describe`.")
+        return self
+
+    def ask(self, call, **given):
+        return {"value": None, "raised": "ArithmeticError: lost" if call == "episodes" else None}
+
+    def close(self):
+        pass
+
+
+def test_a_worker_that_does_not_come_up_is_tried_again(only_rollouts, monkeypatch):
+    machine = Unlucky(monkeypatch, failures=1)
+    with examining(twin(), only_rollouts, SOURCES, SECONDS, 1) as (one,):
+        assert one.examine(UNCHANGED) == {3: Outcome(True, "crash", "ArithmeticError: lost")}
+    assert machine.started == 2
+
+
+def test_a_machine_that_cannot_start_workers_kills_no_mutant(only_rollouts, monkeypatch):
+    machine = Unlucky(monkeypatch, failures=2)
+    with (
+        examining(twin(), only_rollouts, SOURCES, SECONDS, 1) as (one,),
+        pytest.raises(CouldNotVerifyError, match="its process ended during `describe`"),
+    ):
+        one.examine(UNCHANGED)
+    assert machine.started == 2
+
+
+class Endless:
+    """A reference whose episodes never end."""
+
+    num_envs = 2
+    description = {"kind": "discrete", "n": 2}  # noqa: RUF012
+
+    def __init__(self):
+        self.steps = np.zeros(2, np.int32)
+
+    def reset(self, mask, seeds, draws=None):
+        self.steps = np.where(mask, 0, self.steps)
+        return Observed({"obs": self.steps}, {"steps": self.steps}, {})
+
+    def step(self, actions, draws=None):
+        self.steps = self.steps + 1
+        never = np.zeros(2, np.bool_)
+        return Observed({"obs": self.steps, "terminated": never, "truncated": never}, {"steps": self.steps}, {})
+
+
+def test_episodes_without_an_end_are_cut():
+    events = _episodes(Endless(), uniform, 3, 0, 7, lambda done: None)
+    assert sum(event.reset is None for event in events) == 14
+    assert max(int(event.seen.state["steps"].max()) for event in events) == 7
+    assert longest(twin()) == LONGEST
+
+
 # ---- many of them ----
 
 
@@ -182,15 +250,62 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
     assert Journal(path, "another state").known == {}
 
 
-def test_the_state_of_a_journal_is_that_of_all_sources_and_settings(tmp_path):
-    (tmp_path / "rules.py").write_text("a = 1")
-    (tmp_path / "equivalent.toml").write_text("")
-    first = state_of([tmp_path], "equivalent.toml", {"seed": 0})
-    (tmp_path / "equivalent.toml").write_text("other = 1")
-    assert state_of([tmp_path], "equivalent.toml", {"seed": 0}) == first
-    assert state_of([tmp_path], "equivalent.toml", {"seed": 1}) != first
-    (tmp_path / "rules.py").write_text("a = 2")
-    assert state_of([tmp_path], "equivalent.toml", {"seed": 0}) != first
+# ---- what a result depends on ----
+
+
+@pytest.fixture
+def depended(tmp_path, monkeypatch):
+    """Stand-ins for the twin's folder, our packages and the versions; `write(name)` changes a file."""
+
+    def write(name, content="something"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+
+    for name in ("pile/twin.py", "pile/rules.py", "pile/scenarios/falls.json", "pile/equivalent_mutants.toml"):
+        write(name)
+    for name in mutation_state.PACKAGES:
+        write(f"{name}/deep/inside.py")
+    monkeypatch.setattr(equivalent_mutants, "twin_folder", lambda spec: tmp_path / "pile")
+    monkeypatch.setattr(mutation_state, "_home", lambda package: tmp_path / package)
+    monkeypatch.setattr(mutation_state, "source_of", lambda module: ("", str(tmp_path / "pile" / "rules.py")))
+    return write
+
+
+@pytest.mark.parametrize(
+    ("name", "called"),
+    [
+        ("pile/twin.py", "pile/twin.py"),
+        ("pile/scenarios/falls.json", "pile/scenarios/falls.json"),
+        ("pile/scenarios/new.json", "pile/scenarios/new.json"),
+        ("pile/equivalent_mutants.toml", "pile/equivalent_mutants.toml"),
+        ("overclock.verify/deep/inside.py", "overclock.verify"),
+        ("overclock.env/other.py", "overclock.env"),
+        ("overclock.vector/deep/inside.py", "overclock.vector"),
+    ],
+)
+def test_whatever_a_result_depends_on_is_named_when_it_changes(depended, name, called):
+    before = state_of(SPEC, [RULES])
+    assert changed_names(before, state_of(SPEC, [RULES])) == []
+    depended(name, "something else")
+    now = state_of(SPEC, [RULES])
+    assert changed_names(before, now) == [called]
+    # Equivalent mutants are examined like the others: their list decides no outcome, so a journal outlives it.
+    same = fingerprint(before, {}, {}) == fingerprint(now, {}, {})
+    assert same == (called == "pile/equivalent_mutants.toml")
+
+
+def test_versions_and_settings_count_too(depended, monkeypatch):
+    before = state_of(SPEC, [RULES])
+    assert "pile/rules.py" not in before  # what is mutated is known by its module's name
+    monkeypatch.setattr(mutation_state, "versions", lambda: {"jax": "0.0.1"})
+    now = state_of(SPEC, [RULES])
+    assert changed_names(before, now) == ["versions"]
+    marks = {
+        fingerprint(state, {RULES: digest}, {"seed": seed})
+        for state in (before, now) for digest in "ab" for seed in (0, 1)
+    }  # fmt: skip
+    assert len(marks) == 8
 
 
 def test_side_by_side_uses_every_worker_and_ends_at_the_first_error():
@@ -215,7 +330,7 @@ def test_a_level_is_credited_for_what_it_kills_alone_first_and_only():
         "c": {1: no, 2: no, 3: yes},
         "d": {1: no, 2: no, 3: no},
     }
-    result = report("pile-v0", [RULES], mutants, outcomes, {}, {}, 1.0)
+    result = report("pile-v0", {RULES: "0"}, {"versions": "0"}, mutants, outcomes, {}, {}, 1.0)
     keys = ("killed", "share", "first", "only", "crashes", "timeouts")
     assert {level: tuple(row[key] for key in keys) for level, row in result["per_level"].items()} == {
         "1": (1, 0.25, 1, 1, 0, 0), "2": (1, 0.25, 1, 0, 1, 0), "3": (2, 0.5, 1, 1, 0, 1),
@@ -273,7 +388,8 @@ def pile(monkeypatch):
     few = [next(mutant for mutant in mutants if text in mutant.after) for text in CHOSEN]
     monkeypatch.setitem(registry._registry, SPEC.id, SPEC)
     monkeypatch.setattr("overclock.verify.mutate.mutants_of", lambda sources: few)
-    monkeypatch.setattr("overclock.verify.mutate.state_of", lambda *_: "sources may change while this test runs")
+    for user in ("mutate", "mutation_report"):  # the tree may change while this test runs
+        monkeypatch.setattr(f"overclock.verify.{user}.state_of", lambda *_: {"pile/twin.py": "0", "versions": "0"})
     return few
 
 
@@ -309,8 +425,10 @@ def test_a_whole_run_counts_explains_and_is_kept(pile, tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["list.toml", "mutate-pile-v0.json"]
     kept = last_result(SPEC.id, tmp_path)
     assert kept == {**json.loads(json.dumps(result)), "stale": []}
-    monkeypatch.setattr("overclock.verify.mutation_report.source_of", lambda module: ("changed", ""))
-    assert last_result(SPEC.id, tmp_path)["stale"] == SOURCES
+    monkeypatch.setattr("overclock.verify.mutation_report.state_of", lambda *_: {"versions": "1"})
+    assert last_result(SPEC.id, tmp_path)["stale"] == ["pile/twin.py", "versions"]
+    monkeypatch.setattr("overclock.verify.mutation_report.source_digest", lambda module: "changed")
+    assert last_result(SPEC.id, tmp_path)["stale"] == [*SOURCES, "pile/twin.py", "versions"]
 
 
 @pytest.mark.parametrize("arguments", [{"episodes": 0}, {"sample_size": 0}, {"jobs": 0}])

@@ -1,15 +1,18 @@
 """Whole-episode comparison: equal twins pass, every planted mistake is found and placed."""
 
+import dataclasses
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from verify.ticker import Here, contract, ticking
 
 from overclock.envs.cartpole.render import balance
 from overclock.envs.cartpole.twin import twin
 from overclock.errors import UsageError
-from overclock.verify.actions import controlled, uniform
+from overclock.verify import rollout
+from overclock.verify.actions import controlled, random_legal, uniform
 from overclock.verify.contract import Contract, Field, Twin, difference
 from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.rollout import compare_rollouts
@@ -127,9 +130,20 @@ def test_a_hanging_reference_is_stopped_with_everything_it_started(tmp_path):
 
 @pytest.mark.parametrize("fault", ["nan", "shape"])
 def test_nan_and_wrong_shapes_are_differences_not_wildcards(fault):
-    result = run_counting(fault)
+    twin = counting()
+    wrong = dataclasses.replace(twin, performance=counting(fault).reference)
+    result = compare_rollouts(wrong, 4, "free_running", "float64", "uniform", uniform, num_lanes=2)
     assert result.fields["obs"].first_divergence is not None
     assert result.fields["obs"].largest_error == np.inf
+
+
+@pytest.mark.parametrize(
+    ("fault", "what"), [("nan", "obs is NaN at step 3"), ("shape", r"obs changed from shape \(\) to shape \(2,\)")]
+)
+def test_a_reference_that_turns_unsound_later_is_no_difference(fault, what):
+    with pytest.raises(CouldNotVerifyError, match=f"could not verify: the reference is not sound: {what}") as caught:
+        run_counting(fault)
+    assert caught.value.side == "the reference"
 
 
 def test_difference_is_strict():
@@ -158,3 +172,115 @@ def test_a_second_bug_does_not_replace_the_first():
 def test_a_tolerance_needs_a_reason():
     with pytest.raises(UsageError, match="needs a reason"):
         Field("obs", per_step=1e-3)
+
+
+# ---- what must not be overlooked ----
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Compares tickers in this process."""
+    monkeypatch.setattr(rollout, "ProcessSubject", Here)
+    monkeypatch.setattr(Here, "made", [])
+
+    def run(reference, performance, agreed=None, mode="free_running", seed=0, episodes=4):
+        twin = ticking(reference, performance, agreed)
+        return compare_rollouts(twin, episodes, mode, "float64", "random", random_legal, seed, num_lanes=2)
+
+    return run
+
+
+def test_equal_tickers_pass(here):
+    result = here({}, {})
+    assert result.passed
+    assert (result.episodes, result.cut, result.steps) == (4, 0, 20)
+    assert "action_mask" not in result.fields
+
+
+@pytest.mark.parametrize(
+    ("reference", "performance"), [({"mask": [1, 0]}, {"mask": [1, 1]}), ({"mask": [1, 1]}, {}), ({}, {"mask": [1, 1]})]
+)
+def test_action_masks_that_differ_are_a_difference(here, reference, performance):
+    result = here(reference, performance)
+    assert not result.passed
+    assert (result.first_divergence.field, result.first_divergence.step) == ("action_mask", 0)
+    assert here(reference, reference).fields.get("action_mask", result.fields["action_mask"]).compared == 24
+
+
+def test_the_performance_side_cannot_hide_an_action_behind_a_mask(here):
+    result = here({}, {"off": 1.0, "mask": [1, 0]})
+    assert result.fields["obs"].first_divergence is not None
+    declared = contract(performance_masks="the reference has no masks")
+    assert here({}, {"mask": [1, 0]}, declared).passed
+    assert set(Here.made[-1].actions) == {0}
+
+
+def test_a_field_that_was_never_compared_gives_no_verdict(here):
+    late = contract(free_running_steps=100, free_running_reason="unstable")
+    assert here({}, {}, late).passed
+    with pytest.raises(CouldNotVerifyError, match="'reward' was never compared in 20 steps"):
+        here({"first": 1000}, {"first": 1000}, late)
+
+
+def test_two_sides_that_are_both_nan_are_not_equal(here):
+    with pytest.raises(CouldNotVerifyError, match="the reference is not sound: obs is NaN at step 3"):
+        here({"nan_at": 3}, {"nan_at": 3})
+
+
+@pytest.mark.parametrize("mode", ["per_step", "free_running"])
+def test_episodes_without_an_end_are_cut_on_both_sides_and_counted(here, mode):
+    endless = {"length": 10**9}
+    result = here(endless, endless, contract(step_limit=7), mode)
+    assert result.passed
+    assert (result.episodes, result.cut, result.steps, result.terminated) == (4, 4, 28, 0)
+    assert [made.count.max() for made in Here.made] == [0, 0]  # reset after the cut
+    assert here({}, {}, contract(step_limit=7)).cut == 0
+    assert not here(endless, {}, contract(step_limit=7)).passed
+
+
+def test_many_flags_next_to_a_threshold_are_a_difference(here):
+    near = contract(distance_to_limit=lambda state: np.zeros(len(state["steps"])), limit_reason="rounding")
+    result = here({}, {"early": 1}, near)
+    assert (result.excused_flags, result.excusable_flags) == (4, 20)
+    assert result.first_divergence is None
+    assert result.too_many_excused
+    assert not result.passed
+    assert here({}, {"early": 1}, near, episodes=1).passed  # a single one, in five steps
+
+
+def test_other_seeds_play_other_episodes(here):
+    def played(seed):
+        here({}, {}, seed=seed, episodes=40)
+        reference = Here.made[-2].subject
+        return set(reference.seeds), tuple(reference.actions)
+
+    runs = [played(seed) for seed in (0, 1, (0, 1), (0, 2), (1, 1))]
+    for number, (seeds, actions) in enumerate(runs):
+        assert len(seeds) >= 40
+        for others, other_actions in runs[:number]:
+            assert not seeds & others
+            assert actions != other_actions
+    assert played((0, 2)) == runs[3]
+
+
+def test_a_draw_that_feeds_a_field_must_be_drawn(here):
+    fed = contract((Field("state.steps", draws=("slip",)),))
+    assert here({"drawn": ["slip"]}, {}, fed).passed
+    with pytest.raises(
+        CouldNotVerifyError, match=r"the draw 'slip' feeds 'state\.steps', but the reference reports wind"
+    ):
+        here({"drawn": ["wind"]}, {}, fed)
+
+
+def test_cartpoles_state_comes_from_its_draws():
+    for agreed in twin().contracts.values():
+        fed = {field.name: field.draws for field in agreed.fields if field.draws}
+        assert fed == {f"state.{name}": (name,) for name in ("x", "x_dot", "theta", "theta_dot")}
+
+
+def test_draws_that_the_rules_do_not_take_are_not_lost_unnoticed():
+    worlds = pytest.importorskip("verify.worlds", reason="its references are Gymnasium's")
+    with pytest.raises(
+        CouldNotVerifyError, match="the performance side: `step` raised ValueError: the reference draws slip"
+    ):
+        compare_rollouts(worlds.lake(slippery=True), 2, "per_step", "float32", "uniform", uniform, num_lanes=2)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from overclock.errors import UsageError
-from overclock.verify.contract import Contract, Field, Twin
+from overclock.verify.contract import OUTPUTS, Contract, Field, Twin
 from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.selfcheck import check_reference
 from overclock.verify.subject import SubjectSpec
@@ -14,7 +14,7 @@ from overclock.verify.subject import SubjectSpec
 def twin(fault: str = "", **environment: str) -> Twin:
     variables = (("PYTHONPATH", str(Path(__file__).parents[1])), *environment.items())
     side = SubjectSpec("verify.subjects_selfcheck:Reference", (("fault", fault),), variables)
-    return Twin("counter", side, side, {"float64": Contract(fields=(Field("obs"),))})
+    return Twin("counter", side, side, {"float64": Contract(tuple(map(Field, OUTPUTS)))})
 
 
 def refusal(fault: str, **environment: str) -> str:

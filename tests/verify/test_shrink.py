@@ -74,7 +74,8 @@ def test_a_divergence_that_does_not_come_back_is_no_verdict():
 
 def test_beyond_the_contracts_horizon_nothing_is_a_divergence():
     drifting = house().planted("drift")
-    bounded = dataclasses.replace(drifting.contracts["float64"], free_running_steps=6)
+    contract = drifting.contracts["float64"]
+    bounded = dataclasses.replace(contract, free_running_steps=6, free_running_reason="it drifts")
     with Arena(dataclasses.replace(drifting, contracts={"float64": bounded}), "float64") as arena:
         assert arena.find([Episode(0, (2,) * 9)], "free_running") == [None]
     with Arena(drifting, "float64") as arena:

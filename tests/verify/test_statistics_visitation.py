@@ -13,7 +13,7 @@ from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
 from overclock.errors import UsageError
-from overclock.verify.statistics import compare_visitation, expected_divergence
+from overclock.verify.statistics import compare_visitation
 from overclock.verify.statistics.visitation import divergence_bits
 
 
@@ -29,6 +29,11 @@ def test_divergence_is_scipys_distance_squared():
     a, b = rng().integers(0, 9, (2, 30))
     assert divergence_bits(a, b) == pytest.approx(jensenshannon(a, b, base=2) ** 2)
     assert divergence_bits(np.array([1, 0]), np.array([0, 5])) == 1.0
+
+
+def expected_divergence(bins: int, n_a: int, n_b: int) -> float:
+    """Of two samples of independent states: (k - 1) / (4 n ln 2) bits for k bins and n states on each side."""
+    return (bins - 1) * (1.0 / n_a + 1.0 / n_b) / (8.0 * math.log(2.0))
 
 
 @pytest.mark.parametrize(("n", "expected"), [(1_000, 0.018), (10_000, 0.0018)])

@@ -65,6 +65,22 @@ def test_the_true_twin_is_never_called_different(quick):
     json.dumps(quick, allow_nan=False)
 
 
+def test_the_true_twin_passes_with_a_plan_that_can_decide():
+    """Three small policies a group play too short for rounding to matter, so margins of a step or two are plenty."""
+    plan = dataclasses.replace(
+        TINY,
+        strengths=(("random", 0.0), ("trained", 1.0)),
+        margins={"random": 1.0, "trained": 2.0},
+        planted="angle-6-degrees",
+    )
+    result = check_transfer(twin(), plan, seed=3)
+    assert result["verdict"] == "pass", result["summary"]
+    assert {group["verdict"] for group in result["groups"]} == {"equivalent"}
+    assert len(result["groups"]) == 3
+    control = result["controls"]["planted"]
+    assert (control["seen"], control["synthetic"]) == (True, False)
+
+
 def test_both_sides_meet_the_same_luck(quick):
     """Random play lasts 20 steps, too few for rounding to change an episode: only shared luck makes all equal."""
     random = next(group for group in quick["groups"] if group["strength"] == "random")
@@ -127,6 +143,14 @@ def test_a_bug_in_the_performance_side_is_found_and_the_same_run_gives_the_same_
     results = [check_transfer(twin().planted("angle-6-degrees"), TINY, seed=5) for _ in range(2)]
     assert results[0]["verdict"] == "fail"
     assert results[0]["summary"].startswith("different: random policies, ")
+    # Without a known bug to plant, the same episodes were played again and paid two margins more.
+    control = results[0]["controls"]["planted"]
+    assert control["synthetic"]
+    found = {(group["trained_on"], group["strength"]): group for group in results[0]["groups"]}
+    for group in control["groups"]:
+        plain = found[group["trained_on"], group["strength"]]
+        more = np.subtract(group["performance"]["policies"], plain["performance"]["policies"])
+        np.testing.assert_allclose(more, 2 * group["margin"])
     for result in results:
         del result["seconds"]
         for curve in result["curves"].values():

@@ -95,6 +95,15 @@ def test_every_job_is_played_once_and_given_back_its_own_luck(processes):
         assert (after.total, after.draws.reset) == (before.total, before.draws.reset)
 
 
+def test_something_extra_is_paid_once_in_every_episode_and_changes_nothing_else():
+    played, _, _ = run(JOBS)
+    more = [dataclasses.replace(job, extra=100.0 + job.seed) for job in JOBS]
+    paid, _, _ = run(more, processes=2)
+    for job, plain, rich in zip(more, played, paid, strict=True):
+        assert rich.total == pytest.approx(plain.total + job.extra)
+        assert (rich.length, rich.draws.reset) == (plain.length, plain.draws.reset)
+
+
 def test_lanes_take_the_next_job_at_once():
     _, _, crew = run(JOBS)
     steps, lanes = sum(job.seed % 7 + 1 for job in JOBS), 32

@@ -18,7 +18,7 @@ from overclock.verify import transfer, transfer_games
 from overclock.verify.statistics import looks_alpha, tost_paired
 from overclock.verify.subject import SubjectSpec
 from overclock.verify.transfer_evaluate import Draws, Played
-from overclock.verify.transfer_games import Games
+from overclock.verify.transfer_games import SYNTHETIC, Games
 from overclock.verify.transfer_plan import TransferPlan
 from overclock.verify.transfer_policies import PolicyName, Trained
 
@@ -35,12 +35,13 @@ LEVELS = {"random": 10.0, "half-trained": 50.0, "trained": 100.0}
 
 class MadeUp(Games):
     """`shift(policy, generator)` is what the performance side adds to a policy's return; `drift` what the reference
-    adds to the second half of its own episodes; `bugs_show` what planted bugs cost.
+    adds to the second half of its own episodes; `bugs_show` what planted bugs cost; `lost`: made-up ones do not show.
     """
 
     shift = staticmethod(lambda name, generator: 0.0)
     drift = 0.0
     bugs_show = -20.0
+    lost = False
 
     def __init__(self, *args):
         super().__init__(*args)
@@ -63,16 +64,18 @@ class MadeUp(Games):
             noise[self.plan.episodes // 2 :] += self.drift
             self.reference[name] = [self.episode(LEVELS[name.strength] + extra) for extra in noise]
 
-    def play_performance(self, players, bugs):
+    def play_performance(self, players, bugs, margins):
         self.events.append(("performance", len(players), tuple(bugs)))
         for name in players:
-            self.performance[name] = self.shifted(name, self.shift(name, self.generator))
+            self.performance[name] = self.shifted(self.reference[name], self.shift(name, self.generator))
         for bug in bugs:
-            names = [name for name in players if self.group_of(name) in self.control_groups]
-            self.bugs[bug] = {name: self.shifted(name, self.bugs_show) for name in names}
+            for name in (name for name in players if self.group_of(name) in self.control_groups):
+                made_up = self.shifted(self.performance[name], 0.0 if self.lost else 2 * margins[name.strength])
+                known = self.shifted(self.reference[name], self.bugs_show)
+                self.bugs.setdefault(bug, {})[name] = made_up if bug == SYNTHETIC else known
 
-    def shifted(self, name, shift):
-        return [dataclasses.replace(episode, total=episode.total + shift) for episode in self.reference[name]]
+    def shifted(self, episodes, shift):
+        return [dataclasses.replace(episode, total=episode.total + shift) for episode in episodes]
 
     def episode(self, total):
         return Played(total, 4, Draws({}, (), False), None, ())
@@ -177,14 +180,73 @@ def test_without_a_stated_margin_the_reference_alone_fixes_it_before_the_other_s
     assert (calm["verdict"], wild["verdict"]) == ("pass", "fail")
 
 
-def test_the_summary_says_when_the_reference_cannot_be_trained_on_or_nothing_was_planted(run):
-    plan = dataclasses.replace(PLAN, reference_env=None, planted=None, unseen=None)
-    result, _ = run(plan)
+def test_a_difference_that_was_found_stands_even_where_a_planted_bug_was_missed(run):
+    result, _ = run(bugs_show=0.0, shift=staticmethod(lambda name, generator: 50.0))
+    assert result["verdict"] == "fail"
+    assert "The planted bug 'angle-6-degrees' was not seen either." in result["summary"]
+
+
+# ---- a twin of which no bug is known ----
+
+UNKNOWN = dataclasses.replace(PLAN, reference_env=None, planted=None, unseen=None)
+
+
+def test_where_no_bug_is_known_one_is_made_up_and_must_be_seen_in_every_group(run):
+    result, events = run(UNKNOWN)
     assert result["verdict"] == "pass"
+    assert events[2] == ("performance", 30, (SYNTHETIC,))
+    planted = result["controls"]["planted"]
+    assert (planted["bug"], planted["synthetic"]) == ("synthetic: rewards + 2 margins per episode", True)
+    assert planted["seen"]
+    assert [(g["strength"], g["verdict"], g["tost"]["difference"]) for g in planted["groups"]] == [
+        (strength, "different", pytest.approx(2.0)) for strength in ("random", "half-trained", "trained")
+    ]
+    assert "the control was a made-up difference of rewards" in result["summary"]
+
+
+def test_a_made_up_bug_that_does_not_show_takes_the_verdict_away(run):
+    result, _ = run(UNKNOWN, lost=True)
+    assert result["verdict"] == "could not verify"
+    assert "the planted bug 'synthetic: rewards + 2 margins per episode' was not seen" in result["summary"]
+    assert not result["controls"]["planted"]["seen"]
+
+
+def test_a_made_up_bug_does_not_hide_a_difference_of_its_own_size(run):
+    result, _ = run(UNKNOWN, shift=staticmethod(lambda name, generator: -2.0))
+    assert result["verdict"] == "fail"
+
+
+def test_a_made_up_bug_is_looked_for_as_long_as_the_sides_are_compared(run):
+    """After the first look neither the sides nor the bug can be told; more seeds settle both."""
+
+    def shift(name, generator):
+        return generator.normal(0.0, 1.5)
+
+    result, events = run(UNKNOWN, shift=staticmethod(shift))
+    assert result["verdict"] == "pass"
+    later = [event for event in events if event[0] == "performance"][1:]
+    assert later
+    assert all(bugs == (SYNTHETIC,) for _, _, bugs in later)
+    sizes = {(g["strength"]): g["policies"] for g in result["groups"]}
+    assert {g["strength"]: g["policies"] for g in result["controls"]["planted"]["groups"]} == sizes
+
+
+def test_the_control_of_the_reference_against_itself_says_whether_it_could_have_decided(run):
+    """Halves of 16 episodes differ by noise of 0.35 per policy: enough for a margin of 1, not for one of 0.05."""
+    itself = run()[0]["controls"]["a_a"]
+    assert (itself["passed"], itself["equivalent"]) == (True, True)
+    assert all(group["equivalent"] for group in itself["groups"])
+    strict = dataclasses.replace(PLAN, margins={**PLAN.margins, "trained": 0.05})
+    itself = run(strict)[0]["controls"]["a_a"]
+    assert (itself["passed"], itself["equivalent"]) == (True, False)
+    assert {group["strength"] for group in itself["groups"] if not group["equivalent"]} == {"trained"}
+
+
+def test_the_summary_says_when_the_reference_cannot_be_trained_on(run):
+    result, _ = run(UNKNOWN)
     assert result["trained_on"] == ["performance"]
     assert len(result["groups"]) == 3
     assert "The reference cannot be trained on, so every policy comes from the performance side." in result["summary"]
-    assert "No bug was planted as a control." in result["summary"]
 
 
 def test_a_later_look_trains_new_seeds_and_only_where_a_question_is_open(monkeypatch):

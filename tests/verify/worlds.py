@@ -97,13 +97,15 @@ def lake_reference(num_envs: int, size: int = 4, slippery: bool = False) -> Gymn
     )  # fmt: skip
 
 
-def lake(size: int = 4, params: dict[str, Any] | None = None, slippery: bool = False, **static: Any) -> Twin:
+def lake(
+    size: int = 4, params: dict[str, Any] | None = None, slippery: bool = False, masks: str = "", **static: Any
+) -> Twin:
     fields = ("obs", "reward", "terminated", "truncated", "state.cell", "state.steps")
     return Twin(
         "lake-v0",
         _spec("verify.worlds:lake_reference", size=size, slippery=slippery),
         _spec("verify.worlds:lake_performance", static={"size": size, **static}, params=params or {}),
-        {"float32": Contract(tuple(Field(name) for name in fields))},
+        {"float32": Contract(tuple(Field(name) for name in fields), performance_masks=masks)},
     )
 
 

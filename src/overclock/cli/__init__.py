@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from overclock.errors import OverclockError
 
+ERROR_SCHEMA = "overclock.error/1"
 EXIT_BUG = 70  # EX_SOFTWARE of sysexits.h
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 EXIT_PIPE_CLOSED = 141  # 128 + SIGPIPE, as shells report a program whose reader went away
@@ -30,8 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The interpreter flushes stdout once more when it ends; without this that would print a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_PIPE_CLOSED
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
+    except KeyboardInterrupt as stop:
+        return _interrupted(str(stop) or "interrupted", as_json)
     except OverclockError as error:
         return _fail(error, str(error), error.exit_code, debug, as_json)
     except SystemExit as leaving:  # `--help` and terminating signals
@@ -53,6 +54,16 @@ def _run(words: list[str], as_json: bool) -> int:
     return parse(words, quiet=as_json).run()
 
 
+def _interrupted(sentence: str, as_json: bool) -> int:
+    """A command that can go on later says so in the exception it passes on."""
+    from overclock.cli.output import emit
+
+    print(sentence, file=sys.stderr)
+    if as_json:
+        emit({"schema": ERROR_SCHEMA, "error": sentence, "exit_code": EXIT_INTERRUPTED})
+    return EXIT_INTERRUPTED
+
+
 def _fail(error: Exception, sentence: str, code: int, debug: bool, as_json: bool) -> int:
     from overclock.cli.output import emit
     from overclock.cli.parse import ParseError
@@ -63,5 +74,5 @@ def _fail(error: Exception, sentence: str, code: int, debug: bool, as_json: bool
     if not explained:
         print(f"error: {sentence}", file=sys.stderr)
     if as_json:
-        emit({"schema": "overclock.error/1", "error": sentence, "exit_code": code})
+        emit({"schema": ERROR_SCHEMA, "error": sentence, "exit_code": code})
     return code

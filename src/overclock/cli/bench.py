@@ -50,8 +50,11 @@ class Bench(BenchConfig):
         return (bench.measure_resets if self.compare_resets else bench.measure)(self, progress)
 
     def _write(self, report: dict[str, Any]) -> None:
+        from overclock.bench.kept import keep
         from overclock.files import write_whole
 
+        if not self.compare_resets:
+            keep(report)
         if self.output is not None:
             write_whole(self.output, (json_format.dumps(report, indent=2) + "\n").encode())
         if self.plot is not None:

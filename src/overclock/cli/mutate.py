@@ -1,10 +1,14 @@
 """`overclock mutate`: how many planted mistakes would verification find?"""
 
 import dataclasses
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from overclock.cli import output
 from overclock.cli.arguments import EnvId
+
+if TYPE_CHECKING:
+    from overclock.env.registry import Spec
 
 CONTEXT = 24  # characters shown on either side of a change
 
@@ -32,7 +36,7 @@ class Mutate:
     episodes: int = 100
     """Random episodes of level 3."""
     seed: int = 0
-    """Seed of the recorded episodes and of the sample."""
+    """Seed of the recorded episodes and of the sample, from 0 to 2147483647."""
     jobs: int | None = None
     """Mutants examined side by side; by default one per core, at most 8."""
     timeout: float = 60.0
@@ -44,17 +48,33 @@ class Mutate:
 
     def run(self) -> int:
         """Examine and print."""
+        from overclock.env.registry import spec
         from overclock.errors import UsageError
 
+        if "/" in self.env or ":" in self.env or Path(self.env).is_dir():
+            raise UsageError(f"mutate needs the id of a registered environment (`overclock list`), got '{self.env}'.")
         if not 0.0 <= self.threshold <= 1.0:
             raise UsageError(f"--threshold is a share between 0 and 1, got {self.threshold:g}.")
+        entry = spec(self.env)
         if self.list:
-            return self._list()
-        from overclock.cli.verify import Progress
-        from overclock.verify.mutate import mutate
+            return self._list(entry)
+        from overclock.cli.progress import Progress
+        from overclock.verify.engine import check_seed
+        from overclock.verify.mutate import EXAMINING, mutate
 
-        with Progress() as progress:
-            report = mutate(self.env, self.episodes, self.seed, self.sample, self.timeout, self.jobs, progress)
+        check_seed(self.seed)
+        examined = 0
+
+        def heard(what: str, done: int, total: int) -> None:
+            nonlocal examined
+            examined = done if what == EXAMINING else examined
+            progress(what, done, total)
+
+        try:
+            with Progress() as progress:
+                report = mutate(self.env, self.episodes, self.seed, self.sample, self.timeout, self.jobs, heard)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(self._kept(examined)) from None
         passed = report["score"] >= self.threshold
         report |= {"threshold": self.threshold, "verdict": "pass" if passed else "fail"}
         if self.json:
@@ -63,12 +83,18 @@ class Mutate:
             show(report)
         return 0 if passed else 1
 
-    def _list(self) -> int:
-        from overclock.env.registry import spec
+    def _kept(self, examined: int) -> str:
+        """What an interrupt leaves behind."""
+        if self.sample is not None:
+            return "interrupted; nothing of a --sample is kept"
+        if not examined:
+            return "interrupted before this run had examined a mutant; the same command tries again"
+        return f"interrupted; {examined} examined mutants are kept, and the same command goes on from there"
+
+    def _list(self, entry: "Spec") -> int:
         from overclock.verify.mutants import mutants_of
         from overclock.verify.mutate import sources_of
 
-        entry = spec(self.env)
         mutants = [mutant.describe() for mutant in mutants_of(sources_of(entry))]
         if self.json:
             output.emit({"schema": "overclock.mutants/1", "env": entry.id, "mutants": mutants})
@@ -92,24 +118,28 @@ def show(report: dict[str, Any]) -> None:
         for number, level in report["per_level"].items()
     ]
     rows.append(["together", f"{report['killed']} of {report['total']}", f"{report['score']:.1%}", "", "", "", ""])
-    columns = ["level", "killed", "share", "before the others", "only here", "by a crash", "by a timeout"]
+    columns = ["level", "finds alone", "share", "finds first", "nobody else finds", "by a crash", "by a timeout"]
     output.table(columns, rows, title=f"{report['total']} mutants of {report['env']}, {report['seconds']:.0f} s")
     if report["survivors"]:
         print()
         show_mutants(report["survivors"], "survivors")
     if report["equivalent"]:
-        print(f"\n{len(report['equivalent'])} equivalent mutants are not counted; the list says why.")
+        print()
+        show_mutants(report["equivalent"], "equivalent, not counted")
     comparison = ">=" if report["verdict"] == "pass" else "<"
     print(f"{report['verdict']}: {report['score']:.1%} {comparison} {report['threshold']:.1%}")
 
 
 def show_mutants(mutants: list[dict[str, Any]], title: str) -> None:
-    """A line per mutant: what it is, where, and the part of the statement that changes."""
+    """A line per mutant: what it is, where, and the part of the statement that changes; below it, why it is excused."""
     rows = []
     for mutant in mutants:
         before, after = change(mutant["before"], mutant["after"])
         rows.append([mutant["id"], mutant["operator"], f"{mutant['file']}:{mutant['line']}", before, after])
     output.table(["id", "operator", "where", "before", "after"], rows, title=title)
+    for reason in dict.fromkeys(mutant["reason"] for mutant in mutants if "reason" in mutant):
+        alike = ", ".join(mutant["id"] for mutant in mutants if mutant.get("reason") == reason)
+        print(f"{alike}: {reason}")
 
 
 def change(before: str, after: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -49,6 +50,7 @@ class Train:
         from overclock.errors import UsageError
         from overclock.train.command import clear, train_and_report
         from overclock.train.configs import tuned
+        from overclock.train.loop import CHECKPOINT, SETTINGS
 
         if self.seeds < 1:
             raise UsageError(f"--seeds must be at least 1, got {self.seeds}.")
@@ -62,6 +64,15 @@ class Train:
         config = tuned(env_id, **changes)
         if self.force:
             clear(folder)
+        elif not self.resume and ((folder / SETTINGS).exists() or (folder / CHECKPOINT).exists()):
+            raise UsageError(
+                f"'{folder}' holds a training run: --resume continues it, --force replaces it, --output chooses "
+                "another folder."
+            )
+        whole = config.num_updates * config.steps_per_update
+        if self.steps is not None and whole != self.steps:
+            each = f"an update takes {config.steps_per_update:,} steps"
+            print(f"--steps {self.steps:,} becomes {whole:,}: {each}, and a run has whole updates.", file=sys.stderr)
         seeds = range(self.seed, self.seed + self.seeds)
         with _progress(config.total_steps) as progress:
             report = train_and_report(env_id, config, seeds, folder, self.resume, progress)
@@ -93,7 +104,10 @@ def show(report: dict[str, Any]) -> None:
 
 @contextlib.contextmanager
 def _progress(total: int) -> Iterator[Callable[[Any], None]]:
-    """A bar on stderr with the mean return so far and the speed."""
+    """A bar on stderr with the mean return so far and the speed; in a log or a pipe a line for every quarter."""
+    if not output.console().is_interactive:
+        yield _quarters(total)
+        return
     import rich.progress as bars
 
     columns = (bars.TextColumn("{task.description}"), bars.BarColumn(), bars.TextColumn("{task.fields[facts]}"))
@@ -101,11 +115,28 @@ def _progress(total: int) -> Iterator[Callable[[Any], None]]:
         task = shown.add_task("compiling", total=total, facts="")
 
         def update(progress: Any) -> None:
-            seeds = progress.curve.metrics["return"].shape[1]
-            returns = [progress.curve.recent_return(index) for index in range(seeds)]
-            known = [value for value in returns if value is not None]
-            facts = f"return {sum(known) / len(known):.1f}" if known else "no episode yet"
-            facts += f", {progress.steps_per_second:,.0f} steps/s"
-            shown.update(task, description="training", completed=int(progress.curve.steps[-1]), facts=facts)
+            shown.update(task, description="training", completed=int(progress.curve.steps[-1]), facts=_facts(progress))
 
         yield update
+
+
+def _quarters(total: int) -> Callable[[Any], None]:
+    told = 0
+
+    def update(progress: Any) -> None:
+        nonlocal told
+        done = int(progress.curve.steps[-1])
+        if done * 4 // total > told:
+            told = done * 4 // total
+            print(f"{done:,} steps: {_facts(progress)}", file=sys.stderr, flush=True)
+
+    return update
+
+
+def _facts(progress: Any) -> str:
+    """The mean return of the seeds so far, and the speed."""
+    seeds = progress.curve.metrics["return"].shape[1]
+    returns = [progress.curve.recent_return(index) for index in range(seeds)]
+    known = [value for value in returns if value is not None]
+    seen = f"return {sum(known) / len(known):.1f}" if known else "no episode yet"
+    return f"{seen}, {progress.steps_per_second:,.0f} steps/s"

@@ -1,14 +1,15 @@
 """`overclock verify`: is the fast environment the same as its reference?"""
 
 import dataclasses
+import shutil
 from pathlib import Path
-from typing import Annotated, Any
-
-import tyro
+from typing import Any
 
 from overclock.cli import output
+from overclock.cli.arguments import EnvId
+from overclock.cli.progress import Progress
 from overclock.env import registry
-from overclock.errors import UsageError
+from overclock.errors import UnknownEnvironmentError, UsageError
 from overclock.verify.text import closing_lines, divergence_text, level_text, rollouts, worst_text
 
 LEVELS = (1, 2, 3, 4)
@@ -30,16 +31,16 @@ class Verify:
       overclock verify cartpole --plant polemass-plus
     """
 
-    env: Annotated[str, tyro.conf.Positional]
+    env: EnvId
     """Id of an environment, such as cartpole; or a folder with a twin.py; or 'package.module:function' for a Twin."""
-    level: int = 4
-    """Run levels 1 to this one: 1 property, 2 interaction, 3 rollout, 4 transfer."""
+    level: int | None = None
+    """Run levels 1 to this one (1 property, 2 interaction, 3 rollout, 4 transfer); all four by default."""
     only: int | None = None
-    """Run this level alone."""
+    """Run this level alone, instead of --level."""
     episodes: int = 100
     """Episodes per comparison of level 3; n clean ones bound the diverging share below 3/n at 95 % confidence."""
     seed: int = 0
-    """First seed of the episodes."""
+    """First seed of the episodes, from 0 to 2147483647."""
     timeout: float = 120.0
     """Seconds after which a side that does not answer is stopped."""
     plant: str | None = None
@@ -47,7 +48,8 @@ class Verify:
     keep_going: bool = False
     """Run the remaining levels, too, after one has failed."""
     output: Path | None = None
-    """Folder for report.html, report.md, report.json and repro/; runs/verify-ENV by default."""
+    """Folder for report.html, report.md, report.json and repro/. By default runs/verify-ENV, or with a planted bug
+    runs/verify-ENV-plant-BUG, where every run replaces the report and the repros of the one before."""
     write_tests: Path | None = None
     """Folder for level 1 as pytest files with their recorded cases, which run without the reference."""
     json: bool = False
@@ -55,33 +57,35 @@ class Verify:
 
     def run(self) -> int:
         """Compare and print."""
+        from overclock.bench.kept import last_measurement
         from overclock.files import check_folder
-        from overclock.report.page import write_report
+        from overclock.report.page import FILES, write_report
         from overclock.verify.engine import SCHEMA, verify
         from overclock.verify.process import CouldNotVerifyError
+        from overclock.verify.twins import find_twin
 
-        chosen = self.level if self.only is None else self.only
-        if chosen not in LEVELS:
-            raise UsageError(f"There are levels 1 to 4, got {chosen}.")
-        folder = self.output or Path("runs") / f"verify-{_name(self.env)}"
+        levels = self._levels()
+        folder = self.output or Path("runs") / _folder_name(self.env, self.plant)
         for place in (folder, self.write_tests):
             if place is not None:
                 check_folder(place)
-        if self.write_tests is not None and (self.only or 1) != 1:
-            raise UsageError("--write-tests needs level 1; leave --only away.")
-        levels = range(1, self.level + 1) if self.only is None else [self.only]
+        found = find_twin(self.env)
         try:
             with Progress() as progress:
                 report = verify(
-                    self.env, self.episodes, self.seed, self.timeout, list(levels), self.plant, self.keep_going, folder,
+                    found, self.episodes, self.seed, self.timeout, levels, self.plant, self.keep_going, folder,
                     self.write_tests, progress,
                 )  # fmt: skip
         except CouldNotVerifyError as error:
+            for name in FILES:  # an earlier page would say something about now
+                (folder / name).unlink(missing_ok=True)
+            self._forget_repros(folder, None)
             if not self.json:
                 raise
-            output.emit({"schema": SCHEMA, "env": self.env, "verdict": "could not verify", "reason": str(error)})
+            output.emit({"schema": SCHEMA, "env": found.twin.name, "verdict": "could not verify", "reason": str(error)})
             return error.exit_code
-        page = write_report(folder, report, None)
+        self._forget_repros(folder, report["repro"])
+        page = write_report(folder, report, last_measurement(report["env"]))
         if self.json:
             output.emit(report)
         else:
@@ -89,25 +93,25 @@ class Verify:
             print(f"page: {page}")
         return EXIT_CODES[report["verdict"]]
 
+    def _levels(self) -> list[int]:
+        if self.level is not None and self.only is not None:
+            raise UsageError("--level N runs levels 1 to N and --only N one level; choose one of them.")
+        last = LEVELS[-1] if self.level is None else self.level
+        levels = range(1, last + 1) if self.only is None else [self.only]
+        if not levels or levels[-1] not in LEVELS:
+            raise UsageError(f"There are levels 1 to 4, got {last if self.only is None else self.only}.")
+        if self.write_tests is not None and 1 not in levels:
+            raise UsageError(f"--write-tests needs level 1, which records the cases; leave --only {self.only} away.")
+        return list(levels)
 
-class Progress:
-    """A progress bar per comparison, on stderr."""
-
-    def __enter__(self) -> "Progress":
-        import rich.progress
-
-        self._bars = rich.progress.Progress(console=output.console(), transient=True)
-        self._tasks: dict[str, Any] = {}
-        self._bars.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bars.stop()
-
-    def __call__(self, name: str, done: int, total: int) -> None:
-        if name not in self._tasks:
-            self._tasks[name] = self._bars.add_task(name, total=total)
-        self._bars.update(self._tasks[name], completed=done)
+    def _forget_repros(self, folder: Path, kept: dict[str, Any] | None) -> None:
+        """Remove earlier runs' repros, which would be taken for this one's; a folder of the user's stays as it is."""
+        if self.output is None and (folder / "repro").is_dir():
+            for old in (folder / "repro").iterdir():
+                if kept is None or Path(kept["folder"]) != old:
+                    shutil.rmtree(old, ignore_errors=True)
+            if kept is None:
+                shutil.rmtree(folder / "repro", ignore_errors=True)
 
 
 def show(report: dict[str, Any]) -> None:
@@ -130,14 +134,24 @@ def show(report: dict[str, Any]) -> None:
         for comparison in comparisons:
             if comparison["first_divergence"] is not None:
                 print(divergence_text(comparison["first_divergence"]))
+    if report["tests"] is not None:
+        count, folder = len(report["tests"]), Path(report["tests"][0]).parent
+        print(f"tests: {count} pytest files and their {count} data files in {folder}")
     for said in closing_lines(report):
         print(said)
 
 
-def _name(target: str) -> str:
+def _folder_name(target: str, plant: str | None) -> str:
     """What the default folder is called after: the full id, an entry point without its colon, a folder's name."""
     from overclock.verify.twins import is_folder
 
     if is_folder(target):
-        return Path(target).resolve().name
-    return target.replace(":", ".") if ":" in target else registry.spec(target).id
+        name = Path(target).resolve().name
+    elif ":" in target:
+        name = target.replace(":", ".")
+    else:
+        try:
+            name = registry.spec(target).id
+        except UnknownEnvironmentError as error:
+            raise UnknownEnvironmentError(f"{error} Nor is it a folder with a twin.py.") from error
+    return f"verify-{name}" + ("" if plant is None else f"-plant-{plant}")

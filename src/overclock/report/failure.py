@@ -44,21 +44,21 @@ def _length(repro: dict[str, Any]) -> str:
 
 
 def states_table(states: dict[str, Any], wrong: set[str]) -> Table:
-    """Both sides before and after, value by value; those that differ in a field outside its tolerance are marked."""
+    """Both sides before and after, value by value; those that differ in a field outside its tolerance come first."""
     moments = [moment for moment in ("before", "after") if states[moment] is not None]
     columns: dict[str, Kind] = {"field": "code"}
     columns |= {f"{side} {moment}": "number" for moment in moments for side in SIDES}
     columns["difference"] = "text"
     seen = [{name: _parts(name, values) for name, values in states[m][side].items()} for m in moments for side in SIDES]
-    rows, marked = [], set()
+    differing, others = [], []
     for field in dict.fromkeys(name for one in seen for name in one):
         for part in dict.fromkeys(part for one in seen for part in one.get(field, {})):
             cells = [shown(one[field][part]) if part in one.get(field, {}) else "-" for one in seen]
-            apart = cells[-1] != cells[-2]
-            if apart and field in wrong:
-                marked.add(len(rows))
-            rows.append([part, *cells, "" if not apart else "differs" if field in wrong else "within tolerance"])
-    return Table(columns, rows, frozenset(marked))
+            if cells[-1] != cells[-2] and field in wrong:
+                differing.append([part, *cells, "differs"])
+            else:
+                others.append([part, *cells, "within tolerance" if cells[-1] != cells[-2] else ""])
+    return Table(columns, differing + others, frozenset(range(len(differing))))
 
 
 def _parts(name: str, value: Any) -> dict[str, Any]:

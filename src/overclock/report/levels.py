@@ -21,7 +21,7 @@ def property_section(level: Level) -> dict[str, Any]:
     modules = Table(
         {
             "module": "code", "recorded": "number", "boundary": "number", "calls seen": "number",
-            **{f"largest error, {width}": "number" for width in widths}, "verdict": "verdict",
+            **{f"largest error, {width}": "words" for width in widths}, "verdict": "verdict",
         },
         [
             [
@@ -50,11 +50,25 @@ def property_section(level: Level) -> dict[str, Any]:
 
 
 def _worst(module: dict[str, Any], width: str) -> str:
+    """The largest error of a module's values and the largest distance of its distributions, with what is allowed."""
     fields = [field for c in module["comparisons"] if c["precision"] == width for field in c["fields"]]
-    worst = max(fields, key=lambda field: _or_infinite(field["largest_error"]), default=None)
-    if worst is None or worst["largest_error"] == 0:
-        return "-" if worst is None else "0"
-    return f"{small(worst['largest_error'])} ({worst['name']})"
+    values = [field for field in fields if not _is_distribution(field)]
+    samples = [field for field in fields if _is_distribution(field)]
+    said = []
+    if values:
+        worst = max(values, key=lambda field: (not field["passed"], _or_infinite(field["largest_error"])))
+        exact = worst["largest_error"] == 0
+        said.append("0" if exact else f"{small(worst['largest_error'])} ({worst['name']}), allowed {_tolerance(worst)}")
+    if samples:
+        worst = max(samples, key=lambda field: _or_infinite(field["largest_error"]) - field["tolerance"])
+        distance, allowed = small(worst["largest_error"]), small(worst["tolerance"])
+        said.append(f"distance of distributions {distance} ({worst['name']}), allowed {allowed}")
+    return "; ".join(said) or "-"
+
+
+def _is_distribution(field: dict[str, Any]) -> bool:
+    """Samples are compared as a whole, by a distance between distributions, which has no relative tolerance."""
+    return "relative_tolerance" not in field
 
 
 def _or_infinite(error: float | None) -> float:
@@ -80,7 +94,9 @@ def _coverage(coverage: dict[str, Any]) -> Table:
     for side, found in coverage.items():
         unmeasured = "" if found is None else ", ".join(found["unmeasured"])
         shares = ["-", "-"] if found is None else [_share(found[what]) for what in ("lines", "branches")]
-        rows.append([side, *shares, f"not measured: {unmeasured}" if unmeasured else ""])
+        # Lines can be counted in files only.
+        why = f"not measured: {unmeasured} was changed in memory to plant a bug" if unmeasured else ""
+        rows.append([side, *shares, why])
     return Table({"side": "text", "lines run": "number", "branches taken": "number", "": "words"}, rows)
 
 
@@ -108,7 +124,8 @@ def _values(level: Level) -> Table:
                     marked.add(len(rows))
                 rows.append(
                     [
-                        f"{module['name']}.{field['name']}", comparison["precision"], f"{field['compared']:,}",
+                        f"{module['name']}.{field['name']}" + (" (distribution)" if _is_distribution(field) else ""),
+                        comparison["precision"], f"{field['compared']:,}",
                         small(field["largest_error"]), _tolerance(field), field["reason"] or "equal bit for bit",
                     ]
                 )  # fmt: skip
@@ -116,12 +133,13 @@ def _values(level: Level) -> Table:
 
 
 def _tolerance(field: dict[str, Any]) -> str:
-    relative = _relative(field)
-    return small(field["tolerance"]) + (f" + {small(relative)} of the value" if relative else "")
+    parts = [] if _relative(field) and not field["tolerance"] else [small(field["tolerance"])]
+    parts += [f"{small(_relative(field))} of the value"] if _relative(field) else []
+    return " + ".join(parts)
 
 
 def _relative(field: dict[str, Any]) -> float:
-    """Distributions have no relative tolerance."""
+    """How much of the tolerance grows with the value."""
     return field.get("relative_tolerance", 0.0)
 
 

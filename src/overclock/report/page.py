@@ -15,6 +15,7 @@ from overclock.report.summary import compared, contract, name_of, not_shown, sen
 from overclock.report.table import tone
 from overclock.report.transfer import transfer_section
 
+FILES = ("report.md", "report.json", "report.html")
 SECTIONS = {1: property_section, 2: interaction_section, 3: rollout_section, 4: transfer_section}
 
 Report = dict[str, Any]
@@ -26,8 +27,8 @@ def write_report(folder: Path, verify: Report | None, bench: Report | None) -> P
     All three are built before the first is written, each appears whole, and other files in the folder stay.
     """
     numbers = json.dumps(finite({"schema": "overclock.report/1", "verify": verify, "bench": bench}), allow_nan=False)
-    files = {"report.md": markdown(verify, bench), "report.json": numbers, "report.html": html(verify, bench)}
-    for name, text in files.items():
+    texts = (markdown(verify, bench), numbers, html(verify, bench))
+    for name, text in zip(FILES, texts, strict=True):
         write_whole(folder / name, text.encode())
     return folder / "report.html"
 

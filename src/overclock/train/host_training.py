@@ -6,19 +6,20 @@ result = train_on_gymnasium(lambda: gymnasium.make("CartPole-v1"), config, seed=
 import dataclasses
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from overclock.env.rng import Rng, Section
 from overclock.errors import MissingError, UsageError
+from overclock.train.agent import Agent
 from overclock.train.curve import Curve
 from overclock.train.host_lanes import HostLanes
+from overclock.train.host_rollout import HostRollout
 from overclock.train.policy import Policy
-from overclock.train.ppo import Experience, Learner, PPOConfig, explore, learn, make_agent, make_learner, summarise
+from overclock.train.ppo import Learner, Metrics, PPOConfig, learn, make_agent, make_learner, summarise
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -36,15 +37,20 @@ def train_on_gymnasium(
     progress: Callable[[int, int], None] | None = None,
 ) -> HostRun:
     """Train on `config.num_envs` copies of a Gymnasium environment, stepped one after the other in this process."""
-    try:
-        from gymnasium.vector import AutoresetMode, SyncVectorEnv
-    except ImportError as error:
-        raise MissingError("A Gymnasium reference needs: pip install 'overclock[gymnasium]'.") from error
-    envs = SyncVectorEnv([make_env] * config.num_envs, autoreset_mode=AutoresetMode.SAME_STEP)
+    envs = gymnasium_batch(make_env, config.num_envs)
     try:
         return train_on_host(envs, config, seed, progress)
     finally:
         envs.close()
+
+
+def gymnasium_batch(make_env: Callable[[], Any], count: int) -> Any:
+    """`count` copies of a Gymnasium environment as a `VectorEnv` that training can use; close it afterwards."""
+    try:
+        from gymnasium.vector import AutoresetMode, SyncVectorEnv
+    except ImportError as error:
+        raise MissingError("A Gymnasium reference needs: pip install 'overclock[gymnasium]'.") from error
+    return SyncVectorEnv([make_env] * count, autoreset_mode=AutoresetMode.SAME_STEP)
 
 
 def train_on_host(
@@ -60,18 +66,12 @@ def train_on_host(
     if lanes.autoreset == "next_step":
         raise UsageError("Training needs a batch that restarts in the same step (autoreset 'same_step', or 'off').")
     agent = make_agent(lanes.observation_space, lanes.action_space, config)
-    streams_key, learner_key = jax.random.split(jax.random.key(seed))
-    learner = make_learner(agent, config, learner_key)
-    rollout = _Rollout(lanes, agent, config, streams_key)
-    teach = jax.jit(functools.partial(learn, agent, config))
+    runs = HostRuns(lanes, agent, config, [seed])
     rows: list[dict[str, float]] = []
     seconds: list[float] = []
     started = time.perf_counter()
     for update in range(config.num_updates):
-        first_memory = rollout.memory
-        experience, episodes = rollout.collect(learner)
-        learner, metrics = teach(learner, first_memory, experience)
-        rows.append({name: float(value) for name, value in {**summarise(episodes), **metrics}.items()})
+        rows.append({name: float(value[0]) for name, value in runs.update().items()})
         seconds.append(time.perf_counter() - started)
         if progress is not None:
             progress(update + 1, config.num_updates)
@@ -80,40 +80,27 @@ def train_on_host(
         seconds=np.array(seconds),
         metrics={name: np.array([[row[name]] for row in rows], np.float32) for name in rows[0]},
     )
-    return HostRun(Policy(agent, learner.params), curve)
+    return HostRun(Policy(agent, jax.tree.map(lambda leaf: leaf[0], runs.learner.params)), curve)
 
 
-class _Rollout:
-    """The acting half of a run: what `step` of `make_train` is to a JAX environment."""
+class HostRuns:
+    """Runs of several seeds side by side on one batch of lanes, `config.num_envs` of them for every seed."""
 
-    def __init__(self, lanes: HostLanes, agent: Any, config: PPOConfig, key: Any) -> None:
-        self.lanes, self.config = lanes, config
-        # The streams of a JAX batch that was reset with this key; its reset was their first event.
-        self.rng = Rng.of(key).lanes(config.num_envs).advance().of_section(Section.ACTION)
-        seeds = np.random.default_rng(np.asarray(jax.random.key_data(key))).integers(0, 1 << 31, config.num_envs)
-        self.obs = lanes.reset(seeds.tolist())
-        self.start = np.ones(config.num_envs, np.bool_)
-        self.memory = agent.first_memory(config.num_envs)
-        self.returns, self.lengths = np.zeros(config.num_envs, np.float32), np.zeros(config.num_envs, np.int32)
-        self._explore = jax.jit(functools.partial(explore, agent))
-        self._playable = jax.jit(agent.distribution.playable)
+    def __init__(self, lanes: HostLanes, agent: Agent, config: PPOConfig, seeds: Sequence[int]) -> None:
+        keys = jax.vmap(jax.random.split)(jnp.stack([jax.random.key(int(seed)) for seed in seeds]))
+        self.learner: Learner = jax.vmap(functools.partial(make_learner, agent, config))(keys[:, 1])
+        """What every seed has learnt so far, the seeds as leading axis."""
+        self._rollout = HostRollout(lanes, agent, config, keys[:, 0])
+        self._learn = jax.jit(jax.vmap(functools.partial(learn, agent, config)))
 
-    def collect(self, learner: Learner) -> tuple[Experience, dict[str, Any]]:
-        """One update's experience and the episodes in it."""
-        steps, episodes = [], []
-        for _ in range(self.config.num_steps):
-            mask = self.lanes.action_mask()
-            memory, action, log_prob, value = self._explore(
-                learner.params, self.memory, self.obs, self.start, mask, self.rng
-            )
-            step = self.lanes.step(self._playable(action))
-            before: tuple[Any, ...] = (self.obs, self.start, mask, action, log_prob, value, memory)
-            after: tuple[Any, ...] = (step.reward, step.terminated, step.truncated, step.final_obs)
-            steps.append(Experience(*before, *after))
-            self.returns, self.lengths = self.returns + step.reward, self.lengths + 1
-            episodes.append({"return": self.returns, "length": self.lengths, "ended": step.ended})
-            self.returns = np.where(step.ended, 0, self.returns).astype(np.float32)
-            self.lengths = np.where(step.ended, 0, self.lengths)
-            self.obs, self.start, self.memory, self.rng = step.obs, step.ended, memory, self.rng.advance()
-        stack = functools.partial(jax.tree.map, lambda *leaves: jnp.stack(leaves))
-        return stack(*steps), stack(*episodes)
+    def compile(self) -> None:
+        """Learn from nothing and forget it, so that the first update takes no longer than the others."""
+        nothing = self._rollout.rehearse(self.learner.params)
+        jax.block_until_ready(self._learn(self.learner, self._rollout.memory, nothing))
+
+    def update(self) -> Metrics:
+        """One more rollout and what is learned from it; one value per seed."""
+        first_memory = self._rollout.memory
+        experience, episodes = self._rollout.collect(self.learner.params)
+        self.learner, metrics = self._learn(self.learner, first_memory, experience)
+        return {**jax.vmap(summarise)(episodes), **metrics}

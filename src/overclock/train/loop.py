@@ -90,9 +90,9 @@ def train(
 ) -> Run:
     """Train every seed, side by side.
 
-    With a `folder`, a checkpoint is written every `checkpoint_every` updates and at the end; `resume` continues from
-    it, bit for bit. Ctrl-C lets the running chunk finish, saves and returns; a second one stops at once.
-    `stop_after` ends the run after that many updates in all, as Ctrl-C would.
+    With a `folder`, a checkpoint is written before the first update, every `checkpoint_every` updates and at the end;
+    `resume` continues from it, bit for bit. Ctrl-C lets the running chunk finish, saves and returns; a second one stops
+    at once. `stop_after` ends the run after that many updates in all, as Ctrl-C would.
     """
     seeds = _checked_seeds(seeds)
     if checkpoint_every < 1:
@@ -102,12 +102,16 @@ def train(
         raise UsageError("Resuming needs the folder of the run.")
     end = trainer.config.num_updates if stop_after is None else min(stop_after, trainer.config.num_updates)
     if folder is not None:
-        _claim(folder, describe(trainer, seeds), resume)
+        _check(folder, describe(trainer, seeds), resume)
 
     started = time.perf_counter()
     point = _begin(trainer, seeds)
-    if resume and folder is not None:
-        point = load_state(folder / CHECKPOINT, point)
+    if folder is not None:
+        if resume:
+            point = load_state(folder / CHECKPOINT, point)
+        else:  # from here on the run can be resumed, whatever stops it
+            write_json(folder / SETTINGS, describe(trainer, seeds))
+            _save(folder, point, 0)
     if int(point.update) < end:  # no update yet: this compiles, and is not part of the curve's seconds
         jax.block_until_ready(_advance(trainer, point, jnp.int32(0)))
     compile_seconds = time.perf_counter() - started
@@ -196,12 +200,13 @@ def _curve(config: PPOConfig, point: Checkpoint) -> Curve:
     )
 
 
-def _claim(folder: Path, settings: dict[str, Any], resume: bool) -> None:
-    """Make the folder this run's own, or see that it already is."""
+def _check(folder: Path, settings: dict[str, Any], resume: bool) -> None:
+    """See that the folder is free, or that it holds this run."""
     if not resume:
         if (folder / SETTINGS).exists() or (folder / CHECKPOINT).exists():
-            raise UsageError(f"'{folder}' holds a training run; resume it, or choose another folder.")
-        write_json(folder / SETTINGS, settings)
+            raise UsageError(
+                f"'{folder}' holds a training run; resume it (--resume), replace it (--force), or choose another place."
+            )
         return
     before = read_json(folder / SETTINGS, "training run")
     settings = json.loads(json.dumps(settings))
@@ -213,7 +218,7 @@ def _claim(folder: Path, settings: dict[str, Any], resume: bool) -> None:
                 "a run can only be resumed as it was begun."
             )
     if not (folder / CHECKPOINT).exists():
-        raise UsageError(f"The run in '{folder}' was stopped before its first checkpoint; start it anew elsewhere.")
+        raise UsageError(f"The run in '{folder}' has lost its checkpoint; start it anew (--force), or elsewhere.")
 
 
 def _checked_seeds(seeds: Sequence[int]) -> tuple[int, ...]:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from overclock.verify.actions import legal
-from overclock.verify.compare import judge
-from overclock.verify.contract import Precision, Twin
+from overclock.verify.compare import judge, steering
+from overclock.verify.contract import MASK, Mode, Precision, Twin
 from overclock.verify.episode import Episode
 from overclock.verify.process import CouldNotVerifyError, ProcessSubject
-from overclock.verify.rollout import Mode
 from overclock.verify.subject import Arrays, Observed
 
 LANES = 32
@@ -46,8 +45,8 @@ class Arena:
     def __init__(self, twin: Twin, precision: Precision, timeout: float = 120.0, lanes: int = LANES) -> None:
         self.contract, self.lanes = twin.contracts[precision], lanes
         self.restarts, self.complete = 0, True  # not complete: episodes were given up without a look at each
-        self.masked = False  # whether a side reports which actions are legal
-        self._twin, self._precision, self._timeout = twin, precision, timeout
+        self.masked = False  # whether it is known which actions are legal
+        self._sides, self._timeout = (twin.reference, twin.performance_in(precision)), timeout
         self._processes = contextlib.ExitStack()
 
     def __enter__(self) -> "Arena":
@@ -96,9 +95,9 @@ class Arena:
     def some_action(self, moment: Moment) -> Any:
         """An action that may be taken at a moment: the first legal one, or the one closest to zero."""
         space = self._reference.description
-        for side in (moment.reference, moment.performance):
-            if "action_mask" in side.outputs:
-                return np.argmax(side.outputs["action_mask"][0], axis=-1).tolist()
+        shown = steering(self.contract, moment.reference, moment.performance)
+        if MASK.name in shown.outputs:
+            return np.argmax(shown.outputs[MASK.name][0], axis=-1).tolist()
         none = 0 if space["kind"] == "discrete" else np.clip(0.0, space["low"], space["high"])
         return np.broadcast_to(none, (*((space["players"],) if "players" in space else ()), *np.shape(none))).tolist()
 
@@ -108,16 +107,14 @@ class Arena:
         self._open()
 
     def _open(self) -> None:
-        reference = ProcessSubject(self._twin.reference, self.lanes, "the reference", self._timeout)
-        self._reference = self._processes.enter_context(reference)
-        x64 = "1" if self._precision == "float64" else "0"
-        spec = self._twin.performance.with_environment(JAX_ENABLE_X64=x64, JAX_PLATFORMS="cpu")
-        performance = ProcessSubject(spec, self.lanes, "the performance side", self._timeout)
-        self._performance = self._processes.enter_context(performance)
+        self._reference, self._performance = (
+            self._processes.enter_context(ProcessSubject(spec, self.lanes, name, self._timeout))
+            for spec, name in zip(self._sides, ("the reference", "the performance side"), strict=True)
+        )
         everyone, seeds = np.ones(self.lanes, np.bool_), np.arange(self.lanes, dtype=np.int64)
         ref = self._first_reset = self._reference.reset(everyone, seeds)
         perf = self._performance.reset(everyone, seeds, ref.draws)
-        self.masked = "action_mask" in ref.outputs or "action_mask" in perf.outputs
+        self.masked = MASK.name in steering(self.contract, ref, perf).outputs
 
     def _survives(self, capability: Any) -> bool:
         try:
@@ -162,8 +159,8 @@ class Arena:
         horizon = self.contract.free_running_steps
         if mode == "free_running" and horizon is not None and number > 0:
             live = live & (ref.state["steps"] <= horizon)
-        for field in self.contract.fields:
-            tolerance = field.per_step if mode == "per_step" else field.free_running
+        for field in self.contract.compared:
+            tolerance = field.tolerance(mode)
             judged = judge(self.contract, field, tolerance, ref, perf)
             for lane in [] if judged is None else np.flatnonzero(judged.wrong & live):
                 assert judged is not None
@@ -215,10 +212,10 @@ class Arena:
         longest = max(episodes, key=lambda episode: len(episode.actions))
         rows = [(e if len(e.actions) > number else longest).actions[number] for e in episodes]
         actions = np.array(rows, np.int32 if discrete else space["low"].dtype)
-        shown = ref if "action_mask" in ref.outputs else perf
-        if "action_mask" not in shown.outputs:
+        shown = steering(self.contract, ref, perf)
+        if MASK.name not in shown.outputs:
             return actions, np.ones(len(actions), np.bool_)
-        mask = shown.outputs["action_mask"]
+        mask = shown.outputs[MASK.name]
         allowed = legal(actions, shown) | ~mask.any(axis=-1)  # a player without any legal action does not move
         possible = np.asarray(allowed.reshape(len(actions), -1).all(axis=1))
         return np.where(allowed, actions, np.argmax(mask, axis=-1)).astype(actions.dtype), possible

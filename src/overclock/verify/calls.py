@@ -13,7 +13,7 @@ import dataclasses
 import functools
 import inspect
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from overclock.errors import UsageError
@@ -116,6 +116,7 @@ class _Function:
     signature: inspect.Signature
     has_self: bool
     depth: int
+    attributes: Collection[str] | None
 
     def by_name(self, args: Any, kwargs: Any) -> dict[str, Any]:
         """The arguments of a call by parameter, `self` left out."""
@@ -137,10 +138,14 @@ class Recorder:
         seed: int = 0,
         depths: Mapping[str, int] | None = None,
         reservoir: int = RESERVOIR,
+        attributes: Mapping[str, Collection[str] | None] | None = None,
     ) -> None:
-        """`depths`: by function, how many objects deep it is recorded (1: also data of the objects `self` holds)."""
+        """`depths`: by function, how many objects deep it is recorded (1: also data of the objects `self` holds).
+
+        `attributes`: by function, those of `self` that are recorded; all where it says nothing or None.
+        """
         self._places = list({place.name: place for target in targets for place in find(target)}.values())
-        self._depths = dict(depths or {})
+        self._depths, self._attributes = dict(depths or {}), dict(attributes or {})
         self.samples = {place.name: Sample(seed, reservoir) for place in self._places}
         self._undo: list[Callable[[], None]] = []
         self._busy = False  # copying a value may run recorded code; that is not a call of the program
@@ -184,7 +189,10 @@ class Recorder:
     def _wrapped(self, place: Place, function: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
             raise UsageError(f"{place.name} is asynchronous; only plain functions and generators can be recorded.")
-        about = _Function(place.name, inspect.signature(function), place.has_self, self._depths.get(place.name, 0))
+        about = _Function(
+            place.name, inspect.signature(function), place.has_self, self._depths.get(place.name, 0),
+            self._attributes.get(place.name),
+        )  # fmt: skip
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -210,7 +218,7 @@ class Recorder:
         depth = function.depth
         instance = args[0] if function.has_self and args else None
         named = function.by_name(args, kwargs)
-        arguments, before = self._copy(named, depth), self._copy_attributes(instance, depth)
+        arguments, before = self._copy(named, depth), self._copy_attributes(instance, function)
         outcome: dict[str, Any] = {"result": None}
         log: list[Draw] = []
         error = None
@@ -223,7 +231,7 @@ class Recorder:
         finally:
             # By identity: generators overlap, and two empty logs are equal.
             _open_logs[:] = [other for other in _open_logs if other is not log]
-            after, arguments_after = self._copy_attributes(instance, depth), self._copy(named, depth)
+            after, arguments_after = self._copy_attributes(instance, function), self._copy(named, depth)
             result = self._copy(outcome["result"], depth)
             self._add(Call(function.name, arguments, before, tuple(log), after, arguments_after, result, error))
 
@@ -240,10 +248,10 @@ class Recorder:
         finally:
             self._busy = False
 
-    def _copy_attributes(self, instance: Any, depth: int) -> dict[str, Any]:
+    def _copy_attributes(self, instance: Any, function: _Function) -> dict[str, Any]:
         self._busy = True
         try:
-            return {} if instance is None else captured_attributes(instance, depth)
+            return {} if instance is None else captured_attributes(instance, function.depth, function.attributes)
         finally:
             self._busy = False
 

@@ -10,6 +10,7 @@ import hashlib
 import math
 import struct
 import types
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,9 @@ def captured(value: Any, depth: int = 0) -> Any:
     return _captured(value, depth, ())
 
 
-def captured_attributes(instance: Any, depth: int = 0) -> dict[str, Any]:
-    """The attributes of an object that are data."""
-    return _attributes(instance, depth, (id(instance),))
+def captured_attributes(instance: Any, depth: int = 0, names: Collection[str] | None = None) -> dict[str, Any]:
+    """The attributes of an object that are data: all of them, or those with these names."""
+    return _attributes(instance, depth, (id(instance),), names)
 
 
 def _captured(value: Any, depth: int, inside: tuple[int, ...]) -> Any:
@@ -70,14 +71,17 @@ def _captured(value: Any, depth: int, inside: tuple[int, ...]) -> Any:
     return _attributes(value, depth - 1, inside) if depth > 0 else OPAQUE
 
 
-def _attributes(instance: Any, depth: int, inside: tuple[int, ...]) -> dict[str, Any]:
+def _attributes(
+    instance: Any, depth: int, inside: tuple[int, ...], names: Collection[str] | None = None
+) -> dict[str, Any]:
     found = dict(getattr(instance, "__dict__", {}))
     for cls in type(instance).__mro__:
         slots = cls.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
             if hasattr(instance, name):
                 found.setdefault(name, getattr(instance, name))
-    copies = ((str(name), _captured(value, depth, inside)) for name, value in found.items())
+    wanted = found.items() if names is None else [(name, found[name]) for name in names if name in found]
+    copies = ((str(name), _captured(value, depth, inside)) for name, value in wanted)
     return {name: value for name, value in copies if value is not OPAQUE}
 
 

@@ -1,6 +1,7 @@
 """`Contract`: what must be equal, how closely, and why not more closely. `Twin`: the two sides and their contracts."""
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -12,6 +13,18 @@ from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.subject import Arrays, Observed, SubjectSpec
 
 Precision = Literal["float64", "float32"]
+Mode = Literal["free_running", "per_step"]
+
+FLAGS = ("terminated", "truncated")
+OUTPUTS = ("obs", "reward", *FLAGS)  # what every subject shows after a step, and every contract compares
+STEP_LIMIT = 10_000  # twenty times CartPole's; an episode without an end would keep a comparison for ever
+
+
+def require_tolerances(what: str, *values: float) -> None:
+    """Refuse what would let every difference pass: a NaN, an infinity, a negative number."""
+    for value in values:
+        if not (math.isfinite(value) and value >= 0):
+            raise UsageError(f"The tolerance of {what} must be a finite number and not negative, got {value}.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,16 +33,25 @@ class Field:
 
     The tolerances are absolute: `per_step` for one step taken from the reference's own state, `free_running` for
     an episode that was synchronised only at its reset. Zero means bit for bit; anything else needs a reason.
+    `draws` names the random draws of the reference that set the field.
     """
 
     name: str
     per_step: float = 0.0
     free_running: float = 0.0
     reason: str = ""
+    draws: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        require_tolerances(f"'{self.name}'", self.per_step, self.free_running)
         if (self.per_step or self.free_running) and not self.reason:
             raise UsageError(f"The tolerance of '{self.name}' needs a reason.")
+        if (self.per_step or self.free_running) and self.name in FLAGS:
+            raise UsageError(f"'{self.name}' is a flag and has no tolerance; see Contract.distance_to_limit.")
+
+    def tolerance(self, mode: Mode) -> float:
+        """How far apart the two sides may be."""
+        return self.per_step if mode == "per_step" else self.free_running
 
     def of(self, observed: Observed) -> np.ndarray | None:
         """This field's values, or None where there are none (no reward after a reset)."""
@@ -42,13 +64,21 @@ class Field:
         return values
 
 
+MASK = Field("action_mask")
+"""Which actions are legal: no contract needs to name it, it is compared exactly wherever a side shows it."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Contract:
     """Every compared field, and how far apart a comparison in lower precision may let flags fall.
 
-    `distance_to_limit(state)` says, per lane, how far a reference state is from the nearest threshold that decides
-    a flag. Where it is given, a flag may differ only within `limit_margin` of the threshold; each case is counted.
-    `free_running_steps` bounds how long an unstable system is compared without synchronising (None: to the end).
+    - `distance_to_limit(state)` says, per lane, how far a reference state is from the nearest threshold that decides
+      one of the flags `limit_fields`. Such a flag may differ within `limit_margin` of the threshold, for the reason
+      `limit_reason`; each case is counted, and many of them are a failure (compare.py).
+    - `free_running_steps` bounds how long an unstable system is compared without synchronising (None: to the end).
+    - `step_limit`: longer episodes are cut there, on both sides alike, and counted (None: never).
+    - `performance_masks` says why only the performance side reports action masks. Without it a mask that the
+      reference does not have is a difference; with it that mask chooses which actions are played.
     """
 
     fields: tuple[Field, ...]
@@ -56,6 +86,43 @@ class Contract:
     limit_margin: float = 0.0
     free_running_steps: int | None = None
     free_running_reason: str = ""
+    limit_reason: str = ""
+    limit_fields: tuple[str, ...] = ("terminated",)
+    step_limit: int | None = STEP_LIMIT
+    performance_masks: str = ""
+
+    def __post_init__(self) -> None:
+        names = [field.name for field in self.fields]
+        for name in names:
+            if name not in OUTPUTS and not name.startswith("state."):
+                known = f"{', '.join(OUTPUTS)} or a state field ('state.x')"
+                raise UsageError(f"The contract names '{name}', which nothing shows; a field is {known}.")
+            if names.count(name) > 1:
+                raise UsageError(f"The contract names '{name}' twice.")
+        if missing := [name for name in OUTPUTS if name not in names]:
+            raise UsageError(f"The contract does not compare {', '.join(missing)}; every contract must.")
+        require_tolerances("flags next to a threshold (limit_margin)", self.limit_margin)
+        if self.limit_margin and self.distance_to_limit is None:
+            raise UsageError("The contract has a limit_margin and no distance_to_limit to measure it with.")
+        if self.distance_to_limit is not None and not self.limit_reason:
+            raise UsageError("A contract that excuses flags next to a threshold needs a reason (limit_reason).")
+        if unknown := [name for name in self.limit_fields if name not in names]:
+            raise UsageError(f"The contract excuses '{unknown[0]}' next to a threshold and does not compare it.")
+        if self.free_running_steps is not None and not self.free_running_reason:
+            raise UsageError("A contract that stops comparing after free_running_steps needs a free_running_reason.")
+        for name, value in (("free_running_steps", self.free_running_steps), ("step_limit", self.step_limit)):
+            if value is not None and value < 1:
+                raise UsageError(f"The contract's {name} must be at least 1, got {value}.")
+
+    @property
+    def compared(self) -> tuple[Field, ...]:
+        """Every field, and the action mask: what each comparison has to look at."""
+        return (*self.fields, MASK)
+
+    @property
+    def exact(self) -> bool:
+        """Whether whole episodes must be equal bit for bit."""
+        return not any(field.free_running for field in self.fields)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,6 +140,21 @@ class Twin:
     traced: bool = False  # the reference tells which branches of its code ran (`trace`, see subject.py)
     exhaustive: Mapping[str, Any] | None = None  # limits of a walk over all its states, see exhaustive.py
 
+    def __post_init__(self) -> None:
+        if not self.contracts:
+            raise UsageError(f"The twin '{self.name}' has no contract, so nothing could be compared.")
+
+    @property
+    def strictest(self) -> Precision:
+        """The highest precision there is a contract for."""
+        return "float64" if "float64" in self.contracts else "float32"
+
+    def performance_in(self, precision: Precision) -> SubjectSpec:
+        """The performance side, computing in this precision on the CPU."""
+        return self.performance.with_environment(
+            JAX_ENABLE_X64="1" if precision == "float64" else "0", JAX_PLATFORMS="cpu"
+        )
+
     def planted(self, name: str) -> "Twin":
         """The same twin with a known bug in its performance side."""
         if name not in self.plants:
@@ -84,15 +166,30 @@ class Twin:
         return dataclasses.replace(self, performance=dataclasses.replace(self.performance, options=options))
 
 
-def difference(reference: np.ndarray, performance: np.ndarray) -> np.ndarray:
-    """Largest absolute difference per lane; different NaNs, infinities or shapes count as infinite."""
-    if reference.shape != performance.shape:
-        return np.full(reference.shape[0], np.inf)
-    a, b = (np.asarray(side, np.float64).reshape(len(side), -1) for side in (reference, performance))
+def gaps(reference: np.ndarray, performance: np.ndarray) -> np.ndarray:
+    """Absolute differences, one row per lane, one column per element.
+
+    Another shape, another kind (a flag, a whole number, a float), a NaN or an infinity on one side only: infinite.
+    Whole numbers are one kind whatever their width, and so are floats.
+    """
+    kind = _kind(reference)
+    if reference.shape != performance.shape or kind != _kind(performance) or kind not in "bifc":
+        return np.full((len(reference), 1), np.inf)
+    wide = np.complex128 if kind == "c" else np.float64
+    a, b = (np.asarray(side, wide).reshape(len(side), -1) for side in (reference, performance))
     with np.errstate(invalid="ignore"):
         gap = np.abs(a - b)
     same = (a == b) | (np.isnan(a) & np.isnan(b))
-    if reference.dtype.kind in "biu" and performance.dtype.kind in "biu":  # float64 has no room for all of int64
+    if kind in "bi":  # float64 has no room for all of int64
         same = (reference == performance).reshape(a.shape)
         gap = np.maximum(gap, 1.0)
-    return np.max(np.where(same, 0.0, np.where(np.isnan(gap), np.inf, gap)), axis=1, initial=0.0)
+    return np.where(same, 0.0, np.where(np.isnan(gap), np.inf, gap))
+
+
+def difference(reference: np.ndarray, performance: np.ndarray) -> np.ndarray:
+    """The largest of `gaps` per lane."""
+    return gaps(reference, performance).max(axis=1, initial=0.0)
+
+
+def _kind(values: np.ndarray) -> str:
+    return "i" if values.dtype.kind == "u" else values.dtype.kind

@@ -10,26 +10,37 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from overclock.env import registry
 from overclock.errors import UsageError
+from overclock.verify.contract import Twin
 from overclock.verify.emit import emit
 from overclock.verify.failure import hunt, make_repro
 from overclock.verify.interaction import check_interactions
 from overclock.verify.mutation_report import last_result
-from overclock.verify.property import check_recorded, record
+from overclock.verify.process import CouldNotVerifyError
+from overclock.verify.property import check_recorded, modules_of, record
 from overclock.verify.rollout_level import Diverging, Progress, check_rollouts
+from overclock.verify.scenario import load_scenarios
 from overclock.verify.selfcheck import check_reference
+from overclock.verify.text import numbered
 from overclock.verify.transfer import check_transfer, returns_alone
-from overclock.verify.twins import find_twin
+from overclock.verify.twins import Found, find_twin
 from overclock.versions import versions
 
 SCHEMA = "overclock.verify/1"
 NAMES = {1: "property", 2: "interaction", 3: "rollout", 4: "transfer"}
-GRAVEST_FIRST = ("could not verify", "fail", "inconclusive")
+GRAVEST_FIRST = ("fail", "could not verify", "inconclusive")
 NOT_RUN = "not run"
+LAST_SEED = 2**31 - 1  # what every reference's generator takes
+DESCRIBED = {  # level -> the field of the twin that describes what it runs, and how that is loaded
+    1: ("modules", modules_of),
+    2: ("scenarios", lambda twin: load_scenarios(str(twin.scenarios))),
+    4: ("transfer", lambda twin: registry.load(str(twin.transfer))),
+}
 
 
 def verify(
-    target: str,
+    target: str | Found,
     episodes: int = 100,
     seed: int = 0,
     timeout: float = 120.0,
@@ -42,29 +53,39 @@ def verify(
 ) -> dict[str, Any]:
     """Compare a performance side with its reference, level by level; returns the report (overclock.verify/1).
 
-    `target` is a registered id, 'package.module:function' that builds a Twin, or a folder with a twin.py. The reference
-    is first compared with itself. Levels after a failed one are not run unless `keep_going`. `plant` puts one of the
-    twin's known bugs into the performance side. Repros are written to `folder`/repro, nowhere without it; level 1's
-    recorded cases are written to `write_tests` as pytest files.
+    `target` is a registered id, 'package.module:function' that builds a Twin, a folder with a twin.py, or a twin that
+    was found already. The reference is first compared with itself. Levels after a failed one are not run unless
+    `keep_going`. `plant` puts one of the twin's known bugs into the performance side. Repros are written to
+    `folder`/repro, nowhere without it; level 1's recorded cases are written to `write_tests` as pytest files.
     """
     if episodes < 1:
         raise UsageError(f"episodes must be at least 1, got {episodes}.")
     if not timeout > 0:
         raise UsageError(f"timeout must be a positive number of seconds, got {timeout:g}.")
-    spec, twin = find_twin(target)
-    twin = twin if plant is None else twin.planted(plant)
+    check_seed(seed)
+    found = find_twin(target) if isinstance(target, str) else target
+    spec, twin = found.spec, found.twin if plant is None else found.twin.planted(plant)
+    require_described(twin, levels)
     controller = None if spec is None else spec.controller
     progress("the reference against itself", 0, 1)
     itself = check_reference(twin, seed=seed, timeout=timeout)
     progress("the reference against itself", 1, 1)
 
     failed: Diverging | None = None
+    tests: list[Path] | None = None
 
     def properties() -> dict[str, Any]:
+        nonlocal tests
         recording = record(twin, seed, progress, timeout=timeout)
         if write_tests is not None:
-            emit(twin, recording, write_tests)
+            tests = emit(twin, recording, write_tests)
         return check_recorded(twin, recording, progress=progress, timeout=timeout)
+
+    def interactions() -> dict[str, Any]:
+        progress("scenarios", 0, 1)
+        level = check_interactions(twin, timeout)
+        progress("scenarios", 1, 1)
+        return level
 
     def rollouts() -> dict[str, Any]:
         nonlocal failed
@@ -73,7 +94,7 @@ def verify(
 
     checks: dict[int, Callable[[], dict[str, Any]]] = {
         1: properties,
-        2: lambda: check_interactions(twin, timeout),
+        2: interactions,
         3: rollouts,
         4: lambda: check_transfer(twin, seed=seed, timeout=timeout, progress=progress),
     }
@@ -87,11 +108,15 @@ def verify(
             results.append({"level": level, "name": NAMES[level], "verdict": NOT_RUN, "reason": reason})
     verdict = overall([result["verdict"] for result in results])
     differs = next((result["level"] for result in results if result["verdict"] == "fail"), None)
-    repro, by_returns = None, None
+    repro, by_returns, unexplained = None, None, None
     if differs in (1, 2, 3):
-        failed = failed or hunt(twin, controller, seed, timeout, progress)
-        repro = None if failed is None else make_repro(twin, failed, differs, plant, folder, timeout, progress)
-        by_returns = returns_alone(twin, seed=seed, timeout=timeout, progress=progress)
+        try:
+            failed = failed or hunt(twin, controller, seed, timeout, progress)
+            if failed is not None:
+                repro = make_repro(twin, failed, differs, plant, folder, timeout, progress, found.target)
+            by_returns = returns_alone(twin, seed=seed, timeout=timeout, progress=progress)
+        except CouldNotVerifyError as error:  # that the two differ is known already
+            unexplained = str(error)
     return {
         "schema": SCHEMA,
         "env": twin.name,
@@ -102,13 +127,48 @@ def verify(
         "levels": results,
         "repro": repro,
         "returns_alone": by_returns,
+        "unexplained": unexplained,
+        "tests": None if tests is None else [str(path) for path in tests],
         "adequacy": None if spec is None else _adequacy(spec.id),
         "planted": plant,
         "seed": seed,
-        "command": _command(target if spec is None else spec.id, episodes, seed, levels, plant, keep_going),
+        "command": _command(found.target, episodes, seed, levels, plant, keep_going),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "versions": versions(),
     }
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a seed that a reference could not take."""
+    if not 0 <= seed <= LAST_SEED:
+        raise UsageError(f"seed must be a number from 0 to {LAST_SEED}, got {seed}.")
+
+
+def require_described(twin: Twin, levels: Sequence[int]) -> None:
+    """Refuse levels for which a twin describes nothing, before any work is done."""
+    missing = [level for level in sorted(levels) if level in DESCRIBED and not _described(twin, level)]
+    if not missing:
+        return
+    left = [level for level in sorted(levels) if level not in missing]
+    if not left:
+        remedy = "choose level 3, which needs no description: --only 3"
+    elif left == list(range(1, left[-1] + 1)):
+        remedy = f"leave it away: --level {left[-1]}"
+    else:
+        remedy = f"run the rest alone: {', '.join(f'--only {level}' for level in left)}"
+    fields = " and ".join(f"Twin.{DESCRIBED[level][0]}" for level in missing)
+    raise UsageError(f"{twin.name} describes nothing for {numbered(missing)}; set {fields}, or {remedy}.")
+
+
+def _described(twin: Twin, level: int) -> bool:
+    """Whether a level has something to run; what is named and cannot be found is refused."""
+    field, loaded = DESCRIBED[level]
+    if getattr(twin, field) is None:
+        return False
+    try:
+        return bool(loaded(twin))
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"Twin.{field} of {twin.name} cannot be loaded: {error}.") from error
 
 
 def overall(verdicts: Sequence[str]) -> str:

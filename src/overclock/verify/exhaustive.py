@@ -5,9 +5,10 @@ of the outcome is compared. If all are equal and no state is left, then by induc
 equal; no sampling is involved. It needs discrete actions, steps without randomness, a state that is all there is to
 know (the reference's `set_state` must restore everything), and few enough states. Nothing is walked beyond an end.
 
-A result calls itself a proof only if the induction holds: the contract compares every state field exactly, no flag
-was excused, and the first states are complete. The reference resets from seeds, so the outcomes of a random reset are
-those that `reset_seeds` seeds give; they are complete if there are as many as the caller knows there must be.
+A result calls itself a proof only if the induction holds: the contract compares every state field and every output
+exactly, no flag was excused, and the first states are complete. The reference resets from seeds, so the outcomes of a
+random reset are those that `reset_seeds` seeds give; they are complete if there are as many as the caller knows there
+must be. Which of them the performance side draws how often, when left to itself, is no part of it.
 """
 
 import dataclasses
@@ -16,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.verify.compare import judge
-from overclock.verify.contract import Precision, Twin
+from overclock.verify.compare import judge, too_many_excused
+from overclock.verify.contract import OUTPUTS, Precision, Twin
 from overclock.verify.process import ProcessSubject
+from overclock.verify.soundness import Form
 from overclock.verify.subject import Arrays, Observed, Subject
 
 State = dict[str, np.ndarray]  # of one lane
@@ -57,12 +59,10 @@ def check_exhaustively(
     twin: Twin, precision: Precision | None = None, num_lanes: int = 256, timeout: float = 120.0, **limits: Any
 ) -> dict[str, Any]:
     """Compare every reachable state and action, both sides in their processes; `limits` as in `explore`."""
-    precision = next(iter(twin.contracts)) if precision is None else precision
-    x64 = "1" if precision == "float64" else "0"
-    spec = twin.performance.with_environment(JAX_ENABLE_X64=x64, JAX_PLATFORMS="cpu")
+    precision = twin.strictest if precision is None else precision
     with (
         ProcessSubject(twin.reference, num_lanes, "the reference", timeout) as reference,
-        ProcessSubject(spec, num_lanes, "the performance side", timeout) as performance,
+        ProcessSubject(twin.performance_in(precision), num_lanes, "the performance side", timeout) as performance,
     ):
         return explore(twin, precision, reference, performance, **limits)
 
@@ -81,15 +81,15 @@ def explore(
 
     With `count_steps` the step counter is part of the state and the time limit part of the proof; without it every
     state is taken at step 0. `reset_states` says how many outcomes a random reset has. Verdicts: `pass`, `fail`, and
-    `could not verify` if there are more than `max_states` states.
+    `could not verify` if there are more than `max_states` states or if too many flags were excused near a threshold.
     """
     description = reference.describe()
     if description["kind"] != "discrete" or "players" in description:
         raise UsageError(f"{twin.name} cannot be compared exhaustively: it needs one player and discrete actions.")
     search = _Search(twin, precision, reference, performance, count_steps)
-    random_reset = search.reset(reset_seeds)
+    search.reset(reset_seeds)
     finished = search.walk(max_states)
-    return search.result(finished, not random_reset or search.reset_states == reset_states, max_states)
+    return search.result(finished, reset_states, max_states)
 
 
 class _Search:
@@ -102,18 +102,20 @@ class _Search:
         self.reference, self.performance = reference, performance
         self.num_actions = int(reference.describe()["n"])
         self.known = _Known(counted)
+        self.form = Form(reference.num_envs)
+        self.random_reset = False
         self.reset_states = 0
         self.transitions = 0
-        self.excused = 0
+        self.excused = self.excusable = 0
         self.mismatch: dict[str, Any] | None = None
 
-    def reset(self, num_seeds: int) -> bool:
-        """Compare resets from many seeds and start from their states; returns whether a reset draws randomness."""
+    def reset(self, num_seeds: int) -> None:
+        """Compare resets from many seeds and start from their states."""
         lanes = self.reference.num_envs
         drawn = False
         for first in range(0, num_seeds, lanes):
             seeds = np.arange(first, first + lanes, dtype=np.int64)
-            ref = self.reference.reset(np.ones(lanes, np.bool_), seeds)
+            ref = self.form.after_reset(self.reference.reset(np.ones(lanes, np.bool_), seeds))
             perf = self.performance.reset(np.ones(lanes, np.bool_), seeds, ref.draws)
             used = min(lanes, num_seeds - first)
             self._compare(ref, perf, None, None, used)
@@ -123,7 +125,7 @@ class _Search:
             if not drawn:
                 break
         self.reset_states = len(self.known.states)
-        return drawn or self.reset_states > 1
+        self.random_reset = drawn or self.reset_states > 1
 
     def walk(self, max_states: int) -> bool:
         """Walk until no state is left or one mismatch is found; False where there are too many states."""
@@ -143,7 +145,7 @@ class _Search:
     def _step(self, numbers: np.ndarray, actions: np.ndarray, states: Arrays, used: int) -> None:
         self.reference.set_state(states)
         self.performance.set_state(states)
-        ref = self.reference.step(actions)
+        ref = self.form.after_step(self.reference.step(actions))
         if ref.draws:
             drawn = ", ".join(ref.draws)
             raise UsageError(f"{self.twin.name} cannot be compared exhaustively: its steps are random ({drawn}).")
@@ -158,11 +160,12 @@ class _Search:
     def _compare(
         self, ref: Observed, perf: Observed, numbers: np.ndarray | None, actions: np.ndarray | None, used: int
     ) -> None:
-        for field in self.contract.fields:
-            judged = judge(self.contract, field, field.per_step, ref, perf)
+        for field in self.contract.compared:
+            judged = judge(self.contract, field, field.tolerance("per_step"), ref, perf)
             if judged is None:
                 continue
             self.excused += int(judged.excused[:used].sum())
+            self.excusable += used * (field.name in self.contract.limit_fields)
             wrong = np.flatnonzero(judged.wrong[:used])
             if wrong.size and self.mismatch is None:
                 lane = int(wrong[0])
@@ -173,21 +176,25 @@ class _Search:
                     "reference": judged.reference[lane].tolist(),
                     "performance": judged.performance[lane].tolist(),
                     "error": float(judged.errors[lane]),
-                    "tolerance": field.per_step,
+                    "tolerance": field.tolerance("per_step"),
                     "state_before": {name: value.tolist() for name, value in before.items()},
                     "path": [] if number is None else self.known.path(number),
                     "action": None if actions is None else int(actions[lane]),
                 }
 
-    def result(self, finished: bool, all_resets: bool, max_states: int) -> dict[str, Any]:
+    def result(self, finished: bool, reset_states: int | None, max_states: int) -> dict[str, Any]:
         """What was shown, also in one sentence."""
         states, actions = len(self.known.states), self.num_actions
+        all_resets = not self.random_reset or self.reset_states == reset_states
         inexact = self._not_compared_exactly()
         if self.mismatch is not None:
             verdict = "fail"
             said = f"{self.mismatch['field']} differs after {self.mismatch['path']}, then {self.mismatch['action']}"
         elif not finished:
             verdict, said = "could not verify", f"there are more than {max_states} states"
+        elif too_many_excused(self.excused, self.excusable):
+            said = f"{self.excused} of {self.excusable} flags differ next to a threshold, more than rounding explains"
+            verdict = "could not verify"
         else:
             verdict, said = "pass", f"{states} states x {actions} actions, all equal"
         notes = []
@@ -195,6 +202,8 @@ class _Search:
             notes.append("the step counter was held at 0: the time limit is not part of this")
         if not all_resets:
             notes.append(f"the reset is random: {self.reset_states} first states were seen, there may be more")
+        if self.random_reset:
+            notes.append("first states come from the reference's draws: how the performance side draws its own is open")
         if inexact:
             notes.append(f"single steps only: the contract does not compare {', '.join(inexact)} exactly")
         return {
@@ -214,9 +223,9 @@ class _Search:
         }
 
     def _not_compared_exactly(self) -> list[str]:
-        """State fields whose equality the contract does not demand; with any, single steps do not add up."""
-        exact = {field.name for field in self.contract.fields if field.per_step == 0.0}
-        return sorted({f"state.{name}" for name in self.known.states[0]} - exact)
+        """Outputs and state fields that the contract does not compare exactly; with any, single steps do not add up."""
+        exact = {field.name for field in self.contract.fields if field.tolerance("per_step") == 0.0}
+        return sorted({*OUTPUTS, *(f"state.{name}" for name in self.known.states[0])} - exact)
 
 
 def _stack(states: list[State]) -> Arrays:

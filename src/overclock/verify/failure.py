@@ -43,13 +43,14 @@ def make_repro(
     folder: Path | None,
     timeout: float,
     progress: Progress,
+    target: str | None = None,
 ) -> dict[str, Any]:
-    """The first divergence made small, and where it was written."""
+    """The first divergence made small, and where it was written; `target` as in `write_repro`."""
     shrunk = shrink(
         twin, failed.episode, failed.mode, failed.precision, timeout,
         progress=lambda tried, left: progress("shrinking", tried, tried),
     )  # fmt: skip
-    written = None if folder is None else write_repro(folder / "repro", shrunk, twin, plant, level, timeout)
+    written = None if folder is None else write_repro(folder / "repro", shrunk, twin, plant, level, timeout, target)
     return {"folder": None if written is None else str(written), **_shown(shrunk, written, plant)}
 
 

@@ -7,31 +7,73 @@ hands out a generator that remembers what it returned, so the same numbers can b
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
 
 import gymnasium
 import numpy as np
 from gymnasium.utils import seeding
 
+from overclock.errors import UsageError
 from overclock.verify.branches import BranchTracer
 from overclock.verify.calls import note_draw
 from overclock.verify.subject import Arrays, Observed
 
-DRAW_METHODS = (
-    "random", "uniform", "normal", "standard_normal", "integers", "choice", "permutation", "shuffle", "exponential",
-    "poisson", "binomial", "beta", "gamma", "triangular", "multinomial", "geometric", "laplace", "logistic",
-    "lognormal", "multivariate_normal", "standard_exponential", "standard_gamma", "permuted", "bytes",
-)  # fmt: skip
+# All public methods draw, so that none is missed in a later NumPy either.
+DRAW_METHODS = tuple(
+    name
+    for name, value in inspect.getmembers(np.random.Generator, callable)
+    if not name.startswith("_") and name != "spawn"
+)
+
+_drawn_by: "list[RecordingGenerator] | None" = None  # while an environment's own code runs: who drew
+
+
+@contextlib.contextmanager
+def _watched() -> "Iterator[list[RecordingGenerator]]":
+    """Inside, an environment gets nothing from its generators that would not be recorded; gives those it drew from."""
+    global _drawn_by
+    _drawn_by = drawn_by = []
+    try:
+        yield drawn_by
+    finally:
+        _drawn_by = None
 
 
 class RecordingGenerator(np.random.Generator):
-    """A NumPy generator that keeps a copy of everything it returns."""
+    """A NumPy generator that keeps a copy of everything it returns.
+
+    An environment that takes randomness past it (by the bit generator, by a copy or a child of it) is told so: what
+    is not recorded cannot be replayed on the other side.
+    """
 
     def __init__(self, bit_generator: np.random.BitGenerator) -> None:
         super().__init__(bit_generator)
         self.calls: list[tuple[str, Any]] = []
         self.inside = False
+
+    @property
+    def bit_generator(self) -> np.random.BitGenerator:
+        """As NumPy's, for those who save and restore generators; not for environments."""
+        if _drawn_by is not None:
+            _refuse("the bit generator of np_random")
+        return np.random.Generator.bit_generator.__get__(self)  # pyright: ignore[reportAttributeAccessIssue]
+
+    def spawn(self, n_children: int) -> NoReturn:
+        """Not recorded, so refused."""
+        _refuse("np_random.spawn")
+
+    def __str__(self) -> str:
+        return type(self).__name__  # NumPy's names the bit generator
+
+    def __reduce__(self) -> Any:
+        if _drawn_by is not None:
+            _refuse("a copy of np_random")
+        return super().__reduce__()
+
+
+def _refuse(what: str) -> NoReturn:
+    raise UsageError(f"The environment uses {what}, whose draws are not recorded; draw by np_random itself.")
 
 
 def _recording(name: str) -> Callable[..., Any]:
@@ -48,8 +90,10 @@ def _recording(name: str) -> Callable[..., Any]:
             self.inside = False
         # shuffle works in place and returns None: what it did to its argument is the draw. Copies, because the
         # environment may change a drawn array afterwards.
-        drawn = np.array(args[0] if name == "shuffle" else value)
+        drawn = np.array(value if name != "shuffle" else args[0] if args else kwargs["x"])
         self.calls.append((name, drawn))
+        if _drawn_by is not None:
+            _drawn_by.append(self)
         note_draw(name, args, kwargs, drawn)
         return value
 
@@ -120,10 +164,10 @@ class GymnasiumSubject:
         """As `Subject.reset`; a Gymnasium reference starts from seeds and reports the draws they led to."""
         for lane, env in enumerate(self._envs):
             if mask[lane]:
-                with self._traced():
+                with _watched() as drawn_by, self._traced():
                     self._obs[lane], info = env.reset(seed=int(seeds[lane]))
                 self._masks[lane] = info.get("action_mask")
-                self._draws[lane] = self._name_reset_draws(self._taken_calls(env))
+                self._draws[lane] = self._name_reset_draws(_taken_calls(env, drawn_by))
         return Observed({"obs": np.stack(self._obs), **self._mask()}, self._state(), _stack(self._draws))
 
     def step(self, actions: np.ndarray, draws: Arrays | None = None) -> Observed:
@@ -132,12 +176,12 @@ class GymnasiumSubject:
         for lane, env in enumerate(self._envs):
             action = actions[lane].item() if actions.ndim == 1 else actions[lane]
             known = self._reached()
-            with self._traced():
+            with _watched() as drawn_by, self._traced():
                 obs, reward, terminated, truncated, info = env.step(action)
             new_branches[lane] = self._reached() - known
             self._obs[lane], self._masks[lane] = obs, info.get("action_mask")
             rows.append((np.asarray(obs), np.float64(reward), np.bool_(terminated), np.bool_(truncated)))
-            step_draws.append(self._name_step_draws(self._taken_calls(env)))
+            step_draws.append(self._name_step_draws(_taken_calls(env, drawn_by)))
         columns = (np.stack(column) for column in zip(*rows, strict=True))
         outputs: Arrays = {**dict(zip(OUTPUTS, columns, strict=True)), **self._mask()}
         if self._tracer is not None:
@@ -173,12 +217,31 @@ class GymnasiumSubject:
     def _state(self) -> Arrays:
         return _stack([self._read_state(env) for env in self._envs])
 
-    def _taken_calls(self, env: gymnasium.Env) -> list[tuple[str, Any]]:
-        generator = env.unwrapped.np_random
-        calls = list(generator.calls) if isinstance(generator, RecordingGenerator) else []
-        if isinstance(generator, RecordingGenerator):
-            generator.calls.clear()
-        return calls
+
+def _taken_calls(env: gymnasium.Env, drawn_by: list[RecordingGenerator]) -> list[tuple[str, Any]]:
+    """What an environment drew since the last time; `drawn_by` are the generators that it drew from."""
+    generator, name = env.unwrapped.np_random, type(env.unwrapped).__name__
+    if not isinstance(generator, RecordingGenerator):
+        raise UsageError(
+            f"{name} has a generator of its own ({type(generator).__name__}), whose draws are not recorded; let "
+            "Gymnasium make np_random: call super().reset(seed=seed) and set no other."
+        )
+    if any(one is not generator for one in drawn_by):
+        raise UsageError(
+            f"{name} draws from another generator than its np_random (that of a space, of an environment inside it, or "
+            "the one before the reset), which nobody names; draw by np_random alone."
+        )
+    calls = list(generator.calls)
+    generator.calls.clear()
+    return calls
+
+
+def no_draws(calls: list[tuple[str, Any]]) -> Arrays:
+    """The namer of a reset or a step that draws nothing; it does not look away when it does."""
+    if calls:
+        drawn = ", ".join(name for name, _ in calls)
+        raise UsageError(f"The environment drew ({drawn}) where nothing is expected; name these draws.")
+    return {}
 
 
 def _stack(rows: list[Arrays]) -> Arrays:

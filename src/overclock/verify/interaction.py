@@ -11,16 +11,15 @@ from typing import Any
 
 from overclock.errors import UsageError
 from overclock.verify.compare import judge
-from overclock.verify.contract import Contract, Precision, Twin
-from overclock.verify.playback import Playback, lane_values, play, play_reference, stale_sentence, strictest
+from overclock.verify.contract import MASK, Contract, Mode, Precision, Twin
+from overclock.verify.playback import Playback, lane_values, play, play_reference, stale_sentence
 from overclock.verify.precisions import check_precisions
 from overclock.verify.process import ProcessSubject
-from overclock.verify.rollout import Mode
 from overclock.verify.scenario import Scenario, load_scenarios
 from overclock.verify.subject import Observed
 
 MODES: tuple[Mode, ...] = ("free_running", "per_step")
-X64 = {"float64": "1", "float32": "0"}
+METAMORPHIC = "metamorphic"  # the call of a subject that can check itself
 
 
 def check_interactions(
@@ -37,24 +36,27 @@ def check_interactions(
     """
     if scenarios is None:
         scenarios = [] if twin.scenarios is None else load_scenarios(twin.scenarios)
-    _require_known_fields(twin, scenarios)
+    _require_usable(twin, scenarios)
     if recorded is None:
         recorded = play_reference(twin, scenarios, timeout)
     stale = [stale_sentence(twin, scenario, recorded, lane) for lane, scenario in enumerate(scenarios)]
     runs: list[list[dict[str, Any]]] = [[] for _ in scenarios]
     checks: list[dict[str, Any]] = []
+    notes: list[str] = [] if metamorphic else ["checks of the performance side against itself were not asked for"]
     with contextlib.ExitStack() as processes:
         sides: dict[Precision, ProcessSubject] = {}
         for precision, contract in twin.contracts.items():
-            spec = twin.performance.with_environment(JAX_ENABLE_X64=X64[precision], JAX_PLATFORMS="cpu")
-            subject = ProcessSubject(spec, max(1, len(scenarios)), f"the performance side in {precision}", timeout)
+            spec, side = twin.performance_in(precision), f"the performance side in {precision}"
+            subject = ProcessSubject(spec, max(1, len(scenarios)), side, timeout)
             sides[precision] = processes.enter_context(subject)
             for mode in MODES if scenarios else ():
                 played = play(subject, scenarios, recorded, forced=mode == "per_step")
                 for lane, found in enumerate(compare_playbacks(contract, mode, scenarios, recorded, played)):
                     runs[lane].append({"precision": precision, "mode": mode, **found})
-            if metamorphic and "metamorphic" in subject.description.get("calls", ()):
-                checks += [{**check, "precision": precision} for check in subject.ask("metamorphic")]
+            if metamorphic and METAMORPHIC in subject.description.get("calls", ()):
+                checks += [{**check, "precision": precision} for check in subject.ask(METAMORPHIC)]
+            elif metamorphic:
+                notes.append(f"{side} offers no checks of itself, so none were made")
         if metamorphic and checks and {"float64", "float32"} <= sides.keys():
             checks.append(check_precisions(twin, sides["float64"], sides["float32"]))
     described = [_describe(*row) for row in zip(scenarios, stale, runs, strict=True)]
@@ -64,6 +66,7 @@ def check_interactions(
         "verdict": _verdict(described, checks),
         "scenarios": described,
         "metamorphic": checks,
+        "notes": notes,
     }
 
 
@@ -83,8 +86,8 @@ def compare_playbacks(
                 result["beyond_horizon"] += bool(names)
             continue
         wanted = _with_deviations(ref, scenarios, number)
-        for field in contract.fields:
-            tolerance = field.per_step if mode == "per_step" else field.free_running
+        for field in contract.compared:
+            tolerance = field.tolerance(mode)
             judged = judge(contract, field, tolerance, wanted, perf)
             if judged is None:
                 continue
@@ -110,10 +113,11 @@ def compare_playbacks(
 
 
 def _expected(scenario: Scenario, number: int) -> set[str]:
-    """The fields to compare after a step (0: after the setup)."""
-    if number == 0:
-        return set(scenario.setup.expect)
-    return set(scenario.steps[number - 1].expect) if number <= len(scenario.steps) else set()
+    """The fields to compare after a step (0: after the setup): those of the file, and the mask where there is one."""
+    if number > len(scenario.steps) or (number == 0 and scenario.setup.state):  # nothing is shown of a state given
+        return set()
+    part = scenario.setup if number == 0 else scenario.steps[number - 1]
+    return {*part.expect, MASK.name}
 
 
 def _with_deviations(ref: Observed, scenarios: Sequence[Scenario], number: int) -> Observed:
@@ -155,9 +159,12 @@ def _verdict(scenarios: list[dict[str, Any]], checks: list[dict[str, Any]]) -> s
     return "could not verify" if "could not verify" in verdicts or not scenarios else "pass"
 
 
-def _require_known_fields(twin: Twin, scenarios: Sequence[Scenario]) -> None:
-    known = {field.name for field in strictest(twin).fields}
+def _require_usable(twin: Twin, scenarios: Sequence[Scenario]) -> None:
+    """Refuse scenarios that say nothing, or something about fields that are not compared."""
+    known = {field.name for field in twin.contracts[twin.strictest].fields}
     for scenario in scenarios:
+        if not any(step.expect for step in scenario.steps):
+            raise UsageError(f"The scenario '{scenario.name}' expects nothing of any step; say what must come of them.")
         deviating = {name for step in scenario.steps if step.deviation for name in step.deviation.fields}
         for name in (*scenario.fields, *deviating):
             if name not in known:

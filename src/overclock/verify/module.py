@@ -15,7 +15,7 @@ import numpy as np
 from overclock.errors import UsageError
 from overclock.verify.calls import Call
 from overclock.verify.captured import digest
-from overclock.verify.contract import Precision
+from overclock.verify.contract import Precision, require_tolerances
 from overclock.verify.subject import Arrays
 
 Performance = Callable[[Any, Any, dict[str, Any]], dict[str, Any]]  # (env, params, inputs) -> outputs, of one instance
@@ -39,7 +39,9 @@ class Output:
     distribution: bool = False
 
     def __post_init__(self) -> None:
-        if (self.absolute or self.relative or self.margin or self.distribution) and not self.reason:
+        require_tolerances(f"the output '{self.name}'", self.absolute, self.relative, self.margin)
+        loose = self.absolute or self.relative or self.margin or self.distribution or self.distance is not None
+        if loose and not self.reason:
             raise UsageError(f"The tolerance of the output '{self.name}' needs a reason.")
 
     def near_limit(self, inputs: Arrays, expected: Arrays) -> np.ndarray:
@@ -71,7 +73,8 @@ class Module:
     - `exercises`: functions of the performance side that it must run (measured, not believed);
     - `boundary()`: further inputs (stacked), and `apply(instance, inputs)`, which puts one of them into an instance of
       the reference and calls it, so that the recorder sees what it does;
-    - `depth`: 0 records the data that an instance itself holds, 1 also the data of the objects it holds, and so on.
+    - `depth`: 0 records the data that an instance itself holds, 1 also the data of the objects it holds, and so on;
+    - `attributes`: of the instance, those that `case` looks at; None: all (which is slow where it holds large tables).
     """
 
     name: str
@@ -83,12 +86,15 @@ class Module:
     boundary: Callable[[], Arrays] | None = None
     apply: Callable[[Any, Arrays], None] | None = None
     depth: int = 0
+    attributes: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
             raise UsageError(f"A module's name becomes part of a file's name; '{self.name}' cannot.")
         if (self.boundary is None) != (self.apply is None):
             raise UsageError(f"Module '{self.name}' needs both `boundary` and `apply`, or neither.")
+        if not self.outputs or not all(self.outputs.values()):
+            raise UsageError(f"Module '{self.name}' names no outputs to compare in some precision; name at least one.")
 
 
 @dataclasses.dataclass

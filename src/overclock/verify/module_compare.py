@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from overclock.verify import distribution
-from overclock.verify.contract import Precision
+from overclock.verify.contract import Precision, gaps
 from overclock.verify.module import Cases, Module, Output
 from overclock.verify.subject import Arrays
 
@@ -95,18 +95,8 @@ def errors_of(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Per case: the largest absolute error, and whether any element is outside its tolerance.
 
-    Another shape, another kind (a flag, a whole number, a float), a NaN or an infinity on one side only: infinite.
+    An infinite gap (see `gaps`) is outside of any tolerance.
     """
-    if expected.shape != got.shape or _sort(expected) != _sort(got):
-        return np.full(len(expected), np.inf), np.ones(len(expected), np.bool_)
-    a, b = (np.asarray(side, np.float64).reshape(len(side), -1) for side in (expected, got))
-    same = (a == b) | (np.isnan(a) & np.isnan(b))
-    with np.errstate(invalid="ignore"):
-        gap = np.abs(a - b)
-        allowed = np.where(np.isfinite(a), absolute + relative * np.abs(a), 0.0)
-    error = np.where(same, 0.0, np.where(np.isnan(gap), np.inf, gap))
-    return error.max(axis=1, initial=0.0), np.any(error > allowed, axis=1)
-
-
-def _sort(values: np.ndarray) -> str:
-    return "i" if values.dtype.kind == "u" else values.dtype.kind
+    gap, values = gaps(expected, got), np.abs(expected.reshape(len(expected), -1))
+    allowed = absolute + relative * np.where(np.isfinite(values), values, 0.0)
+    return gap.max(axis=1, initial=0.0), np.any(np.isinf(gap), axis=1) | np.any(gap > allowed, axis=1)

@@ -32,7 +32,9 @@ class ModuleRunner:
         self._env, self._params = inner.rules
         self._modules: dict[str, Module] = {module.name: module for module in load(modules)}
         sources = modules_behind(type(self._env))
-        self._exported = exported_functions(sources)
+        self._files = {module.__name__: str(module.__file__) for module in sources}
+        self._entered = list(getattr(inner, "entered", ()))  # what had to run before anything could be asked
+        self._exported = [place for place in exported_functions(sources) if place.name not in self._entered]
         declared = [place for module in self._modules.values() for name in module.exercises for place in find(name)]
         self._functions = FunctionsRun([*self._exported, *declared])
         self._coverage = CodeCoverage({module.__name__ for module in sources})
@@ -40,11 +42,15 @@ class ModuleRunner:
 
     def describe(self) -> dict[str, Any]:
         """The calls it offers."""
-        return {"calls": ["exported", "run", "coverage"]}
+        return {"calls": ["exported", "sources", "run", "coverage"]}
 
     def exported(self) -> list[str]:
         """The public functions of the modules in which the environment is written."""
         return [place.name for place in self._exported]
+
+    def sources(self) -> dict[str, Any]:
+        """Where these modules were read from, for a look that is not its own (exported.py); functions run already."""
+        return {"files": self._files, "entered": self._entered}
 
     def run(self, name: str, inputs: Arrays, count: int) -> dict[str, Any]:
         """The outputs of one module for all its cases, and which functions ran to compute them."""

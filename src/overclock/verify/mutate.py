@@ -17,10 +17,11 @@ from overclock.errors import UsageError
 from overclock.verify import equivalent_mutants
 from overclock.verify.code_coverage import modules_behind
 from overclock.verify.mutants import RENDERING, Mutant, mutants_of, sample
-from overclock.verify.mutation_journal import Journal, state_of
+from overclock.verify.mutation_journal import Journal
 from overclock.verify.mutation_levels import Examiner, Outcome, examining
 from overclock.verify.mutation_recording import Progress, record
 from overclock.verify.mutation_report import FOLDER, report, save
+from overclock.verify.mutation_state import fingerprint, source_digest, state_of
 from overclock.verify.patched import source_of
 from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.twins import find_twin
@@ -53,7 +54,7 @@ def mutate(
             raise UsageError(f"{name} must be at least 1, got {value}.")
     began = time.monotonic()
     spec = registry.spec(env_id)
-    (_, twin), sources = find_twin(spec.id), sources_of(spec)
+    twin, sources = find_twin(spec.id).twin, sources_of(spec)
     mutants = mutants_of(sources)
     equivalent = equivalent_mutants.reasons(mutants, equivalent_mutants.file_of(spec))
     settings = {"episodes": episodes, "seed": seed, "sample": sample_size, "timeout": timeout}
@@ -62,7 +63,8 @@ def mutate(
         path = folder / f"mutate-{spec.id}.journal.jsonl"
     else:
         mutants = sample(mutants, sample_size, seed)
-    journal = Journal(path, _state(spec, settings))
+    state, digests = state_of(spec, sources), {module: source_digest(module) for module in sources}
+    journal = Journal(path, fingerprint(state, digests, settings))
     recording = record(twin, episodes, seed, progress, timeout=max(timeout, 120.0))
     with examining(twin, recording, sources, timeout, jobs or available_cores()) as examiners:
         outcomes = examine_all(examiners, sources, mutants, journal, progress)
@@ -71,7 +73,7 @@ def mutate(
     settings["command"] = command if sample_size is None else f"{command} --sample {sample_size}"
     chosen = {mutant.id for mutant in mutants}
     known = {mutant: reason for mutant, reason in equivalent.items() if mutant in chosen}
-    result = report(spec.id, sources, mutants, outcomes, known, settings, time.monotonic() - began)
+    result = report(spec.id, digests, state, mutants, outcomes, known, settings, time.monotonic() - began)
     if sample_size is None:
         save(result, folder)
         journal.remove()
@@ -163,9 +165,3 @@ def _require_alive(
                     f"{equivalent_mutants.FILE} calls '{mutant.after}' (in {mutant.function}) equivalent, but level "
                     f"{level} kills it ({outcome.how}: {outcome.where}); remove the entry."
                 )
-
-
-def _state(spec: registry.Spec, settings: dict[str, Any]) -> str:
-    """Everything that decides an outcome, as one hash."""
-    folders = {Path(__file__).parent, equivalent_mutants.twin_folder(spec)}
-    return state_of(folders, equivalent_mutants.FILE, settings)

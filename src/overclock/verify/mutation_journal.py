@@ -1,20 +1,17 @@
 """What an interrupted run has found so far, so that the next one goes on from there.
 
-A line per examined mutant. The first line names the state of everything that decides an outcome: the sources of the
-environment, of its twin and of the verifier, the settings, the versions. Under another state the journal starts anew.
+A line per examined mutant. The first line names the state of everything that decides an outcome (the `fingerprint` of
+mutation_state.py). Under another state the journal starts anew.
 """
 
-import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from overclock.errors import UsageError
 from overclock.verify.mutation_levels import Outcome
 from overclock.verify.mutation_report import outcome_of, plain_outcomes
-
-READ = (".py", ".json", ".toml")
 
 
 class Journal:
@@ -35,15 +32,6 @@ class Journal:
         """The run is complete and its result is kept elsewhere."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)
-
-
-def state_of(folders: Iterable[Path], leave_out: str, settings: Mapping[str, Any]) -> str:
-    """A hash of settings and of every source file in some folders; equivalent mutants do not change an outcome."""
-    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
-    for folder in sorted(folders):
-        for file in sorted(path for path in folder.rglob("*") if path.suffix in READ and path.name != leave_out):
-            digest.update(f"{file.relative_to(folder)}\n".encode() + file.read_bytes())
-    return digest.hexdigest()
 
 
 def _read(path: Path, state: str) -> dict[str, dict[int, Outcome]]:

@@ -17,6 +17,7 @@ from overclock.verify.scenario import Scenario, load_scenarios
 from overclock.verify.subject import Arrays, Observed, Subject
 
 LANES_WITHOUT_SCENARIOS = 16
+LONGEST = 1_000  # steps of an episode: one without an end is cut, since every mutant has to play it again
 CONTROLLED_SHARE = 10  # one controlled (long) episode for this many random ones
 
 Progress = Callable[[str, int, int], None]  # what is going on, how much of it is done, all of it
@@ -58,8 +59,13 @@ def record(twin: Twin, episodes: int, seed: int, progress: Progress, timeout: fl
             def heard(done: int, name: str = name, count: int = count) -> None:
                 progress(f"recording episodes, {name} actions", done, count)
 
-            played[name] = _episodes(reference, source, count, seed, heard)
+            played[name] = _episodes(reference, source, count, seed, longest(twin), heard)
     return Recording(lanes, cases, scenarios, playback, played)
+
+
+def longest(twin: Twin) -> int:
+    """How many steps an episode may have."""
+    return min([LONGEST, *(c.step_limit for c in twin.contracts.values() if c.step_limit is not None)])
 
 
 def play_episodes(subject: Subject, events: list[Event], forced: bool) -> list[Observed]:
@@ -100,9 +106,17 @@ def _sources(twin: Twin, episodes: int) -> dict[str, tuple[SourceMaker, int]]:
 
 
 def _episodes(
-    reference: ProcessSubject, source: SourceMaker, episodes: int, seed: int, progress: Callable[[int], None]
+    reference: ProcessSubject,
+    source: SourceMaker,
+    episodes: int,
+    seed: int,
+    steps: int,
+    progress: Callable[[int], None],
 ) -> list[Event]:
-    """Episodes back to back in every lane until enough have ended; lanes that are through are no longer counted."""
+    """Episodes of at most `steps` steps, back to back in every lane, until enough have ended.
+
+    Lanes that are through are no longer counted.
+    """
     lanes = reference.num_envs
     generator, act = np.random.default_rng(seed), source(reference.description)
     seeds, counted = np.arange(seed, seed + lanes, dtype=np.int64), np.arange(lanes) < episodes
@@ -114,7 +128,7 @@ def _episodes(
         actions = act(generator, seen)
         seen = reference.step(actions)
         events.append(Event(seen, counted.copy(), actions=actions))
-        ended = seen.outputs["terminated"] | seen.outputs["truncated"]
+        ended = seen.outputs["terminated"] | seen.outputs["truncated"] | (seen.state["steps"] >= steps)
         ended_so_far += int((ended & counted).sum())
         progress(ended_so_far)
         if not ended.any():

@@ -5,7 +5,6 @@ Schema overclock.mutate/1, documented in docs/cli.md.
 
 import dataclasses
 import datetime
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +15,7 @@ from overclock.errors import UsageError
 from overclock.files import write_whole
 from overclock.verify.mutants import Mutant, operators_of
 from overclock.verify.mutation_levels import NAMES, Outcome
-from overclock.verify.patched import source_of
+from overclock.verify.mutation_state import changed, source_digest, state_of
 from overclock.versions import versions
 
 SCHEMA = "overclock.mutate/1"
@@ -27,14 +26,15 @@ Outcomes = Mapping[str, Mapping[int, Outcome]]  # mutant id -> level -> outcome
 
 def report(
     env_id: str,
-    sources: Sequence[str],
+    sources: Mapping[str, str],
+    state: Mapping[str, str],
     mutants: Sequence[Mutant],
     outcomes: Outcomes,
     equivalent: Mapping[str, str],
     settings: Mapping[str, Any],
     seconds: float,
 ) -> dict[str, Any]:
-    """All there is to say about a finished run."""
+    """All there is to say about a finished run; `sources` and `state` as they were when it began."""
     counted = [mutant for mutant in mutants if mutant.id not in equivalent]
     killed = [mutant for mutant in counted if _killed(outcomes[mutant.id])]
     levels = sorted({level for found in outcomes.values() for level in found})
@@ -57,7 +57,8 @@ def report(
             {**mutant.describe(), "reason": equivalent[mutant.id]} for mutant in mutants if mutant.id in equivalent
         ],
         "mutants": [{**mutant.describe(), "levels": plain_outcomes(outcomes[mutant.id])} for mutant in mutants],
-        "sources": {module: source_digest(module) for module in sources},
+        "sources": dict(sources),
+        "state": dict(state),
         **settings,
         "seconds": round(seconds, 1),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -75,20 +76,21 @@ def save(result: dict[str, Any], folder: Path = FOLDER) -> Path:
 def last_result(env_id: str, folder: Path = FOLDER) -> dict[str, Any] | None:
     """The newest complete result of an environment, or None.
 
-    Its `stale` lists the modules whose source has changed since; they are what the result says nothing about any more.
+    Its `stale` lists what has changed since: mutated modules by name, files beside the twin, our own packages, or
+    'versions'. The result says nothing about them any more.
     """
+    spec = registry.spec(env_id)
     try:
-        result = json.loads(_file(registry.spec(env_id).id, folder).read_text(encoding="utf-8"))
+        result = json.loads(_file(spec.id, folder).read_text(encoding="utf-8"))
     except (OSError, json.JSONDecodeError):
         return None
     if result.get("schema") != SCHEMA:
         return None
-    return {**result, "stale": [name for name, known in result["sources"].items() if _now(name) != known]}
-
-
-def source_digest(module: str) -> str:
-    """A hash of a module's source text."""
-    return hashlib.sha256(source_of(module)[0].encode()).hexdigest()
+    stale = [name for name, known in result["sources"].items() if _now(name) != known]
+    if "state" in result:
+        present = [name for name in result["sources"] if _now(name) is not None]
+        stale += changed(result["state"], state_of(spec, present))
+    return {**result, "stale": stale}
 
 
 def plain_outcomes(found: Mapping[int, Outcome]) -> dict[str, Any]:

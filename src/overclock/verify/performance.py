@@ -73,7 +73,7 @@ class JaxSubject:
             self._rng = select_lanes(jnp.asarray(mask), Rng.of(jnp.asarray(words)), self._rng)
             draws = flatten_state(self._jit_draw_reset(self._rng))
             self._rng = self._rng.advance()
-        self._lanes, outputs = self._jit_reset(mask, unflatten(draws, self._reset_like), self._lanes)
+        self._lanes, outputs = self._jit_reset(mask, _draw(draws, self._reset_like), self._lanes)
         return self._observed(outputs, draws)
 
     def step(self, actions: np.ndarray, draws: Arrays | None = None) -> Observed:
@@ -81,7 +81,7 @@ class JaxSubject:
         if draws is None:
             draws = flatten_state(self._jit_draw_step(self._rng, self._lanes.rules))
             self._rng = self._rng.advance()
-        draw = unflatten(draws, self._step_like)
+        draw = _draw(draws, self._step_like)
         self._lanes, outputs = self._jit_step(self._lanes, jnp.asarray(actions), draw)
         return self._observed(outputs, draws)
 
@@ -116,13 +116,26 @@ class JaxSubject:
         return {**flatten_state(self._lanes.rules), "steps": np.asarray(self._lanes.steps)}
 
 
+def _draw(draws: Arrays, like: Any) -> Any:
+    """A reference's draws as those of the rules; randomness that the rules do not take would be lost unnoticed."""
+    unknown = sorted(draws.keys() - set(_names(like)))
+    if unknown:
+        raise ValueError(f"the reference draws {', '.join(unknown)}, which the rules do not take")
+    return unflatten(draws, like)
+
+
+def _names(like: Any) -> list[str]:
+    paths, _ = jax.tree_util.tree_flatten_with_path(like)
+    return [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in paths]
+
+
 def unflatten(arrays: Arrays, like: Any) -> Any:
     """Named arrays (float64 from a reference, say) in the structure and the dtypes of `like`."""
-    paths, treedef = jax.tree_util.tree_flatten_with_path(like)
-    names = [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in paths]
+    leaves, treedef = jax.tree.flatten(like)
+    names = _names(like)
     missing = [name for name in names if name not in arrays]
     if missing:
         raise ValueError(f"no value was given for {', '.join(missing)}")
     return jax.tree.unflatten(
-        treedef, [jnp.asarray(arrays[name], leaf.dtype) for name, (_, leaf) in zip(names, paths, strict=True)]
+        treedef, [jnp.asarray(arrays[name], leaf.dtype) for name, leaf in zip(names, leaves, strict=True)]
     )

@@ -10,6 +10,7 @@ from overclock.errors import UsageError
 from overclock.verify.contract import Contract, Twin, difference
 from overclock.verify.process import ProcessSubject
 from overclock.verify.scenario import Deviation, Scenario, Setup, Step
+from overclock.verify.soundness import Form
 from overclock.verify.subject import Arrays, Observed, Subject
 
 Playback = list[Observed]
@@ -40,11 +41,13 @@ def record_scenario(
 
 
 def play_reference(twin: Twin, scenarios: Sequence[Scenario], timeout: float = 120.0) -> Playback:
-    """All scenarios on the reference, in a process of its own."""
+    """All scenarios on the reference, in a process of its own; what it shows must be sound."""
     if not scenarios:
         return []
+    form = Form(len(scenarios))
     with ProcessSubject(twin.reference, len(scenarios), "the reference", timeout) as reference:
-        return play(reference, scenarios)
+        first, *steps = play(reference, scenarios)
+    return [form.after_reset(first), *map(form.after_step, steps)]
 
 
 def play(
@@ -81,13 +84,19 @@ def stale_sentence(twin: Twin, scenario: Scenario, recorded: Playback, lane: int
         for name, value in part.expect.items():
             given = tolerances[name].of(shown)
             given = np.array(None) if given is None else given[lane]
-            allowed = tolerances[name].free_running
-            if given.shape != np.shape(value) or difference(np.array([value]), given[None])[0] > allowed:
+            allowed = tolerances[name].tolerance("free_running")
+            if difference(_read(value, given), given[None])[0] > allowed:
                 return f"step {number}: the file expects {name} = {value}, the reference gives {given.tolist()}"
         drawn = lane_values(shown.draws, lane)
         if part.draws and part.draws != drawn:
             return f"step {number}: the file has the draws {dict(part.draws)}, the reference drew {drawn}"
     return None
+
+
+def _read(value: Any, like: np.ndarray) -> np.ndarray:
+    """A file's value as an array of one lane; who writes 1 for a float means 1.0."""
+    read = np.array([value])
+    return read.astype(like.dtype) if read.dtype.kind == "i" and like.dtype.kind == "f" else read
 
 
 def _start_states(scenarios: Sequence[Scenario], reset: Arrays) -> Arrays:
@@ -108,7 +117,7 @@ def _actions(subject: Subject, actions: list[Any]) -> np.ndarray:
 
 def strictest(twin: Twin) -> Contract:
     """The contract of the highest precision there is."""
-    return twin.contracts.get("float64") or next(iter(twin.contracts.values()))
+    return twin.contracts[twin.strictest]
 
 
 def _values(observed: Observed, names: Sequence[str]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import io
 import json
 import os
 import select
@@ -43,16 +44,28 @@ class ProcessSubject:
     def __init__(self, spec: SubjectSpec, num_envs: int, name: str, timeout: float = 120.0) -> None:
         self.num_envs, self.name, self.timeout = num_envs, name, timeout
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
+        self._closed = False
         argv, environment = _command(spec, num_envs)
-        self._process = subprocess.Popen(
-            argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-            env=environment,
-            start_new_session=True,  # so that a timeout can end everything it started
-        )
-        self.description = self._call("describe")
+        try:
+            self._process = subprocess.Popen(
+                argv,
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                env=environment,
+                start_new_session=True,  # so that a timeout can end everything it started
+            )
+        except OSError as error:
+            self._stderr.close()
+            raise CouldNotVerifyError(f"could not verify: {name}: it could not be started ({error}).", name) from error
+        try:
+            assert self._process.stdin is not None
+            os.set_blocking(self._process.stdin.fileno(), False)  # a side that stops reading must not stop us
+            self.description = self._call("describe")
+        except BaseException:  # nobody has this object yet, so nobody else could end the process
+            self.close()
+            raise
 
     def describe(self) -> dict[str, Any]:
         """As `Subject.describe`."""
@@ -77,7 +90,10 @@ class ProcessSubject:
         return self._call(call, **arguments)
 
     def close(self) -> None:
-        """End the process and everything it started."""
+        """End the process and everything it started; once, since its number may belong to another one afterwards."""
+        if self._closed:
+            return
+        self._closed = True
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -101,12 +117,10 @@ class ProcessSubject:
         return Observed(**answer)
 
     def _call(self, call: str, **arguments: Any) -> Any:
-        assert self._process.stdin is not None
-        try:
-            write_message(self._process.stdin, {"call": call, **arguments})  # pyright: ignore[reportArgumentType]
-        except (BrokenPipeError, OSError):
-            self._fail(f"its process ended before `{call}`")
         deadline = time.monotonic() + self.timeout
+        message = io.BytesIO()
+        write_message(message, {"call": call, **arguments})
+        self._write(message.getbuffer(), call, deadline)
         (length,) = LENGTH.unpack(self._read(LENGTH.size, call, deadline))
         if length > MOST_BYTES:
             self._fail(f"`{call}` announced an answer of {length:,} bytes, more than the {MOST_BYTES:,} that are read")
@@ -119,23 +133,43 @@ class ProcessSubject:
             self._fail(f"`{call}` raised {raised}")
         return answer
 
+    def _write(self, message: memoryview, call: str, deadline: float) -> None:
+        """All of a request, giving up at the deadline or when the process ends."""
+        assert self._process.stdin is not None
+        sent = 0
+        try:
+            descriptor = self._process.stdin.fileno()
+            while sent < len(message):
+                _, ready, _ = select.select([], [descriptor], [], max(0.0, deadline - time.monotonic()))
+                if not ready:
+                    self._fail(f"`{call}` was not read within {self.timeout:g} s; it was stopped")
+                sent += os.write(descriptor, message[sent : sent + CHUNK_BYTES])
+        except (OSError, ValueError):  # a ValueError: another thread has closed it
+            self._fail(f"its process ended before `{call}`")
+
     def _read(self, count: int, call: str, deadline: float) -> bytes:
         """Exactly `count` bytes of the reply, giving up at the deadline or when the process ends."""
         assert self._process.stdout is not None
-        descriptor, parts = self._process.stdout.fileno(), bytearray()
-        while len(parts) < count:
-            ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
-                self._fail(f"`{call}` gave no answer within {self.timeout:g} s; it was stopped")
-            chunk = os.read(descriptor, min(count - len(parts), CHUNK_BYTES))
-            if not chunk:
-                self._fail(f"its process ended during `{call}`")
-            parts += chunk
+        parts = bytearray()
+        try:
+            descriptor = self._process.stdout.fileno()
+            while len(parts) < count:
+                ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
+                if not ready:
+                    self._fail(f"`{call}` gave no answer within {self.timeout:g} s; it was stopped")
+                chunk = os.read(descriptor, min(count - len(parts), CHUNK_BYTES))
+                if not chunk:
+                    self._fail(f"its process ended during `{call}`")
+                parts += chunk
+        except (OSError, ValueError):  # as above
+            self._fail(f"its process ended during `{call}`")
         return bytes(parts)
 
     def _fail(self, what: str) -> NoReturn:
-        self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - STDERR_BYTES_READ))
-        lines = self._stderr.read().decode(errors="replace").strip().splitlines()[-STDERR_LINES_SHOWN:]
+        lines: list[str] = []
+        with contextlib.suppress(ValueError):  # another thread has closed it
+            self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - STDERR_BYTES_READ))
+            lines = self._stderr.read().decode(errors="replace").strip().splitlines()[-STDERR_LINES_SHOWN:]
         self.close()
         trail = f" Its last words: {' | '.join(lines)}" if lines else ""
         raise CouldNotVerifyError(f"could not verify: {self.name}: {what}.{trail}", side=self.name)

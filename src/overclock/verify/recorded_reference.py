@@ -32,10 +32,15 @@ class RecordedReference:
         self._modules: tuple[Module, ...] = load(modules)
         targets = [target for module in self._modules for target in module.reference]
         depths: dict[str, int] = {}
+        attributes: dict[str, set[str] | None] = {}
         for module in self._modules:
             for function in _functions(module):
                 depths[function] = max(module.depth, depths.get(function, 0))
-        self._recorder = Recorder(targets, seed, depths)
+                known = attributes.setdefault(function, set())
+                attributes[function] = (
+                    None if known is None or module.attributes is None else known | {*module.attributes}
+                )
+        self._recorder = Recorder(targets, seed, depths, attributes=attributes)
         self._boundary: dict[Any, list[Call]] = {}
         self._coverage = CodeCoverage({name.partition(":")[0] for name in self._recorder.functions})
         self._coverage.start()

@@ -49,7 +49,7 @@ class Replay:
 
 def twin_of(repro: Repro, plant: str | None = None) -> Twin:
     """The two sides a repro is about, as they are now; `plant` puts a known bug into the performance side."""
-    _, twin = find_twin(repro.twin)
+    twin = find_twin(repro.twin).twin
     return twin if plant is None else twin.planted(plant)
 
 

@@ -40,8 +40,10 @@ class Repro:
     plant: str | None = None
 
 
-def describe(shrunk: Shrunk, twin: Twin, folder: Path, plant: str | None = None, level: int = 3) -> dict[str, Any]:
-    """The content of repro.json. `twin.name` must be a registered id or the entry point that builds the twin."""
+def describe(
+    shrunk: Shrunk, twin: Twin, folder: Path, plant: str | None = None, level: int = 3, target: str | None = None
+) -> dict[str, Any]:
+    """The content of repro.json. `target` is what finds the twin again (twins.py); its name where that is an id."""
     short, found = shrunk.shortest, shrunk.original
     before = shrunk.moments[-2] if short.finding.step else None
     setup: dict[str, Any] = {"seed": short.episode.seed}
@@ -52,7 +54,7 @@ def describe(shrunk: Shrunk, twin: Twin, folder: Path, plant: str | None = None,
     command = f"overclock repro {shlex.quote(str(folder))}" + (f" --plant {shlex.quote(plant)}" if plant else "")
     return {
         "schema": SCHEMA,
-        "twin": twin.name,
+        "twin": target or twin.name,
         "plant": plant,
         "precision": shrunk.precision,
         "mode": short.mode,

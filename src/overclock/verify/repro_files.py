@@ -33,7 +33,7 @@ def test_{slug}():
 '''
 NEEDED = ("schema", "twin", "precision", "mode", "setup", "actions", "draws", "field", "step", "expected")
 
-PROMPT = """# Level {level} comparison of {twin} failed at step {found_step}
+PROMPT = """# Level {level} comparison of {twin} failed{where}
 
 Divergence ({precision}, {found_mode}):
 
@@ -73,16 +73,26 @@ level 1 or level 2 test that would have caught this belongs with the others{read
 
 
 def write_repro(
-    folder: Path, shrunk: Shrunk, twin: Twin, plant: str | None = None, level: int = 3, timeout: float = 120.0
+    folder: Path,
+    shrunk: Shrunk,
+    twin: Twin,
+    plant: str | None = None,
+    level: int = 3,
+    timeout: float = 120.0,
+    target: str | None = None,
 ) -> Path:
-    """Write `folder/<n>/` with the next free number, all of it or nothing; returns it."""
+    """Write `folder/<n>/` with the next free number, all of it or nothing; returns it.
+
+    `target` is what finds the twin again (twins.py); its name where that is a registered id.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         number = 1 + max((int(path.name) for path in folder.iterdir() if path.name.isdecimal()), default=0)
         while True:
-            target = folder / str(number)
-            if _write_whole(target, _files(target, shrunk, twin, plant, level, timeout)):
-                return target
+            place = folder / str(number)
+            content = describe(shrunk, twin, place, plant, level, target)
+            if _write_whole(place, _files(content, shrunk, twin, timeout)):
+                return place
             number += 1
     except OSError as error:
         raise UsageError(f"Cannot write a repro to '{folder}': {error.strerror}; choose another place.") from error
@@ -107,8 +117,7 @@ def _write_whole(target: Path, files: dict[str, str]) -> bool:
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def _files(target: Path, shrunk: Shrunk, twin: Twin, plant: str | None, level: int, timeout: float) -> dict[str, str]:
-    content = describe(shrunk, twin, target, plant, level)
+def _files(content: dict[str, Any], shrunk: Shrunk, twin: Twin, timeout: float) -> dict[str, str]:
     where = f"after {actions_text(content['step'])}"
     slug = re.sub(r"\W+", "_", f"{content['field']} {where}").strip("_").lower()
     files = {FILE: format_repro(content), f"test_{slug}.py": _test(content, slug)}
@@ -142,6 +151,8 @@ def _prompt(content: dict[str, Any], test: str, ready: str) -> str:
     ]  # fmt: skip
     return PROMPT.format(
         level=found["level"],
+        # Levels 1 and 2 have no steps of this episode: it was played afterwards, to show what they found.
+        where=f" at step {steps}" if found["level"] == 3 else f"; an episode that shows it diverges at step {steps}",
         twin=content["twin"],
         precision=content["precision"],
         **{f"found_{key}": found[key] for key in ("step", "field", "reference", "performance", "error", "tolerance")},

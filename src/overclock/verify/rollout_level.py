@@ -2,25 +2,29 @@
 
 Random play comes in both modes and every precision, and its clean episodes state a bound. The other sources go where
 random play does not, in the strictest precision and one step at a time: long pushes, the scripted player, whatever
-reaches new branches of the reference, trained policies. A finite environment is also walked exhaustively.
+reaches new branches of the reference, trained policies. Where episodes must be equal bit for bit they run free as well.
+A finite environment is also walked exhaustively. No two comparisons share an episode.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from overclock.env import registry
 from overclock.verify.actions import SourceMaker, controlled, random_legal, sticky
-from overclock.verify.contract import Precision, Twin
+from overclock.verify.contract import Mode, Precision, Twin
 from overclock.verify.episode import Episode
 from overclock.verify.exhaustive import check_exhaustively
 from overclock.verify.guided import coverage_guided
-from overclock.verify.rollout import Mode, RolloutResult, compare_rollouts
+from overclock.verify.rollout import compare_rollouts
+from overclock.verify.rollout_result import RolloutResult
 from overclock.verify.trained_player import trained
 
 SUMMARY = (
-    "mode", "precision", "actions", "passed", "episodes", "steps", "terminated", "truncated", "excused_flags",
-    "beyond_horizon", "divergence_bound", "branches",
+    "mode", "precision", "actions", "passed", "episodes", "steps", "terminated", "truncated", "cut", "excused_flags",
+    "excusable_flags", "limit_reason", "too_many_excused", "beyond_horizon", "free_running_reason", "divergence_bound",
+    "branches",
 )  # fmt: skip
 LONG_SHARE = 10  # one long episode (of a player that does well) for this many random ones
 
@@ -65,12 +69,13 @@ def check_rollouts(
     `controller` is the entry point of the environment's scripted player, where it has one.
     """
     results: list[RolloutResult] = []
-    for planned in plan(twin, controller, episodes, seed, timeout, progress):
+    # Numbers from 1, because a sequence of seeds that ends in zero is the one without it.
+    for number, planned in enumerate(plan(twin, controller, episodes, seed, timeout, progress), start=1):
         if planned.actions == "trained" and not all(result.passed for result in results):
             continue  # training takes long, and there is nothing left to find out
         result = compare_rollouts(
-            twin, planned.episodes, planned.mode, planned.precision, planned.actions, planned.source(), seed,
-            timeout=timeout, progress=Heard(progress, planned),
+            twin, planned.episodes, planned.mode, planned.precision, planned.actions, planned.source(),
+            seed=(seed, number), timeout=timeout, progress=Heard(progress, planned),
         )  # fmt: skip
         results.append(result)
     walked = None if twin.exhaustive is None else check_exhaustively(twin, timeout=timeout, **twin.exhaustive)
@@ -105,19 +110,28 @@ def plan(
 ) -> Iterator[Comparison]:
     """What is compared, in order."""
     long = max(1, episodes // LONG_SHARE)
-    strictest = next(iter(twin.contracts))
+    strictest = twin.strictest
     for precision in twin.contracts:
         yield Comparison("per_step", precision, "uniform", lambda: random_legal, episodes)
         yield Comparison("free_running", precision, "uniform", lambda: random_legal, episodes)
         if controller is not None:
-            player = registry.load(controller)
-            yield Comparison("per_step", precision, "controlled", lambda player=player: controlled(player), long)
-    yield Comparison("per_step", strictest, "sticky", lambda: sticky(base=random_legal), episodes)
-    if twin.traced:
+            player = controlled(registry.load(controller))
+            for mode in _modes(twin, precision):
+                yield Comparison(mode, precision, "controlled", lambda player=player: player, long)
+    for mode in _modes(twin, strictest):
+        yield Comparison(mode, strictest, "sticky", lambda: sticky(base=random_legal), episodes)
+    for mode in _modes(twin, strictest) if twin.traced else ():
         guided = coverage_guided(random_legal, legal_only=True)
-        yield Comparison("per_step", strictest, "coverage-guided", lambda: guided, episodes)
+        yield Comparison(mode, strictest, "coverage-guided", lambda guided=guided: guided, episodes)
     if twin.transfer is not None:
-        yield Comparison("per_step", strictest, "trained", lambda: trained(twin, seed, timeout, progress), long)
+        learnt = functools.cache(lambda: trained(twin, seed, timeout, progress))  # both modes play the same policies
+        for mode in _modes(twin, strictest):
+            yield Comparison(mode, strictest, "trained", learnt, long)
+
+
+def _modes(twin: Twin, precision: Precision) -> tuple[Mode, ...]:
+    """How sources other than random play are compared: a tolerance for episodes says little after a long one."""
+    return ("per_step", "free_running") if twin.contracts[precision].exact else ("per_step",)
 
 
 def describe(result: RolloutResult) -> dict[str, Any]:

@@ -7,7 +7,7 @@ must keep its names, shapes and dtypes, and must not be NaN. Whether it can be p
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +15,9 @@ from overclock.errors import UsageError
 from overclock.verify.actions import ActionSource, SourceMaker, mask_uniform, uniform
 from overclock.verify.contract import Twin
 from overclock.verify.process import CouldNotVerifyError, ProcessSubject
+from overclock.verify.soundness import Form, fail, named
 from overclock.verify.subject import Arrays, Observed, SubjectSpec
 
-FLAGS = ("terminated", "truncated")
-AFTER_RESET = ("obs", "state.steps")
-AFTER_STEP = (*AFTER_RESET, "reward", *FLAGS)
 AGAIN = "in a second run of the same process"
 ELSEWHERE = "in another process with other string hashes and the lanes in reverse order"
 
@@ -62,7 +60,7 @@ def check_reference(
         "runs": 3,
         "steps": lanes * steps,
         "episodes": ends,
-        "fields": [name for name, _ in _named(events[1].shown)],
+        "fields": [name for name, _ in named(events[1].shown)],
         "set_state": set_state,
         "seed": seed,
     }
@@ -80,23 +78,20 @@ def _record(
     """Episodes back to back in every lane, and where their actions came from."""
     lanes = reference.num_envs
     generator, seeds = np.random.default_rng(seed), np.arange(seed, seed + lanes, dtype=np.int64)
-    form = _Form(lanes)
+    form = Form(lanes)
     mask = np.ones(lanes, np.bool_)
-    shown = reference.reset(mask, seeds)
-    form.require(shown, "a reset")
+    shown = form.after_reset(reference.reset(mask, seeds))
     events = [_Event(seeds, mask=mask, shown=shown)]
     maker = source or (mask_uniform if "action_mask" in shown.outputs else uniform)
     choose = maker(reference.description)
     for _ in range(steps):
         actions = choose(generator, shown)
-        shown = reference.step(actions)
-        form.require(shown, "a step")
+        shown = form.after_step(reference.step(actions))
         events.append(_Event(seeds, actions=actions, shown=shown))
         ended = _ended(shown)
         if ended.any():
             seeds = np.where(ended, seeds + lanes, seeds)
-            shown = reference.reset(ended, seeds)
-            form.require(shown, "a reset")
+            shown = form.after_reset(reference.reset(ended, seeds))
             events.append(_Event(seeds, mask=ended, shown=shown))
     return events, choose
 
@@ -113,39 +108,6 @@ def _repeat(reference: ProcessSubject, events: list[_Event], order: slice) -> It
         yield Observed(*({name: values[order] for name, values in part.items()} for part in parts))
 
 
-class _Form:
-    """Names, shapes and dtypes as they were first seen; whatever deviates from them is said in one sentence."""
-
-    def __init__(self, lanes: int) -> None:
-        self.lanes = lanes
-        self.seen: dict[str, dict[str, tuple[Any, ...]]] = {}  # after a reset, after a step: name -> shape, dtype
-
-    def require(self, shown: Observed, after: str) -> None:
-        values = dict(_named(shown))
-        for name in AFTER_RESET if after == "a reset" else AFTER_STEP:
-            if name not in values:
-                _fail(f"it does not show {name} after {after}")
-        for name, value in values.items():
-            if not isinstance(value, np.ndarray) or value.ndim == 0 or len(value) != self.lanes:
-                _fail(f"{name} is not an array with one row per lane after {after}")
-        now = {name: (value.shape[1:], value.dtype.name) for name, value in values.items()}
-        before = self.seen.setdefault(after, now)
-        step = f"at step {shown.state['steps'].max()}"
-        for name in sorted(before.keys() | now.keys()):
-            if (name in before) != (name in now):
-                _fail(f"{name} {'turned up' if name in now else 'is missing'} {step}")
-        for name, (shape, dtype) in now.items():
-            if (shape, dtype) != before[name]:
-                old_shape, old_dtype = before[name]
-                what = f"{old_dtype} to {dtype}" if dtype != old_dtype else f"shape {old_shape} to shape {shape}"
-                _fail(f"{name} changed from {what} {step}")
-            if name in FLAGS and dtype != "bool":
-                _fail(f"{name} is {dtype}, not bool")
-            if np.issubdtype(values[name].dtype, np.inexact) and np.isnan(values[name]).any():
-                lane = int(np.flatnonzero(np.isnan(values[name]).reshape(self.lanes, -1).any(axis=1))[0])
-                _fail(f"{name} is NaN at step {_step(shown, lane)}")
-
-
 def _require_same(events: list[_Event], again: Iterator[Observed], how: str) -> None:
     for event, shown in zip(events, again, strict=True):
         found = _difference(event.shown, shown)
@@ -159,7 +121,7 @@ def _require_same(events: list[_Event], again: Iterator[Observed], how: str) -> 
 
 def _difference(first: Observed, second: Observed, lanes: np.ndarray | None = None) -> tuple[int, str, Any, Any] | None:
     """The first lane and field that are not equal bit for bit, with both values."""
-    one, other = dict(_named(first)), dict(_named(second))
+    one, other = dict(named(first)), dict(named(second))
     for name in one:
         a, b = one[name], other.get(name)
         if b is None or a.shape != b.shape or a.dtype != b.dtype:
@@ -198,7 +160,7 @@ def _check_set_state(reference: ProcessSubject, events: list[_Event], choose: Ac
     found = _difference(then.shown, shown, comparable)
     if found is not None:
         lane, name, one, other = found
-        _fail(
+        fail(
             f"set_state does not restore it: a step from the same state with the same action gives {name} = {other}, "
             f"in the episode it was {one} (seed {then.seeds[lane]}, step {_step(then.shown, lane)})"
         )
@@ -217,13 +179,6 @@ def _equal_draws(first: Arrays, second: Arrays, lanes: int) -> np.ndarray:
     return np.all([np.ones(lanes, np.bool_), *rows], axis=0)
 
 
-def _named(shown: Observed) -> Iterator[tuple[str, Any]]:
-    """Everything a subject shows, by the names that contracts use."""
-    yield from shown.outputs.items()
-    yield from ((f"state.{name}", values) for name, values in shown.state.items())
-    yield from ((f"draws.{name}", values) for name, values in shown.draws.items())
-
-
 def _ended(shown: Observed) -> np.ndarray:
     return shown.outputs["terminated"] | shown.outputs["truncated"]
 
@@ -234,7 +189,3 @@ def _step(shown: Observed, lane: int) -> int:
 
 def _about(value: np.ndarray | None) -> str:
     return "nothing" if value is None else f"{value.dtype} of shape {value.shape[1:]}"
-
-
-def _fail(what: str) -> NoReturn:
-    raise CouldNotVerifyError(f"could not verify: the reference is not sound: {what}.")

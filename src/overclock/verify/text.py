@@ -33,18 +33,27 @@ def level_text(level: dict[str, Any]) -> str:
         cases = sum(module["recorded"] + module["boundary"] for module in level["modules"])
         found = f"{len(level['modules'])} modules, {cases:,} recorded and boundary cases"
     elif level["level"] == 2:
-        found = f"{len(level['scenarios'])} scenarios, {len(level['metamorphic'])} metamorphic checks"
+        checks = f"{len(level['metamorphic'])} metamorphic checks" if level["metamorphic"] else "no metamorphic checks"
+        found = "; ".join([f"{len(level['scenarios'])} scenarios, {checks}", *level.get("notes", [])])
     elif level["level"] == 3:
-        episodes = sum(comparison["episodes"] for comparison in level["comparisons"])
-        steps = sum(comparison["steps"] for comparison in level["comparisons"])
-        walked = level["exhaustive"]
-        found = f"{episodes:,} episodes, {steps:,} steps, every field at every step"
+        walked, found = level["exhaustive"], _episodes_text(level["comparisons"])
         if walked is not None and walked["verdict"] != "fail":
             found += f"; {walked['sentence']}{' (a proof)' if walked['proof'] else ''}"
     else:
         return level["summary"]
     where = where_text(level)
     return found if where is None else f"{found}; {where}"
+
+
+def _episodes_text(comparisons: list[dict[str, Any]]) -> str:
+    """How much was played and compared; what was not compared, and what was cut, is part of the news."""
+    episodes, steps, late, cut = (
+        sum(comparison.get(key, 0) for comparison in comparisons)
+        for key in ("episodes", "steps", "beyond_horizon", "cut")
+    )
+    said = f"{episodes:,} episodes, {steps:,} steps, every contracted field"
+    said += f"; {late:,} free-running steps beyond the horizon not compared" if late else " at every step"
+    return f"{said}; {cut:,} episodes cut at the step limit" if cut else said
 
 
 def where_text(level: dict[str, Any]) -> str | None:
@@ -64,6 +73,10 @@ def where_text(level: dict[str, Any]) -> str | None:
         found = [c["first_divergence"] for c in level["comparisons"] if c["first_divergence"] is not None]
         if found:
             return f"first divergence: {found[0]['field']} at step {found[0]['step']}"
+        excused = [c for c in level["comparisons"] if c.get("too_many_excused")]
+        if excused:
+            flags = f"{excused[0]['excused_flags']:,} of {excused[0]['excusable_flags']:,} flags"
+            return f"{flags} differ next to a threshold, more than rounding explains"
         return None if level["exhaustive"] is None else level["exhaustive"]["sentence"]
     return level["summary"]
 

@@ -7,13 +7,14 @@ believed. Returns hide many errors, so this level can refute a twin but never re
 
 import dataclasses
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from overclock.env.registry import load
 from overclock.errors import UsageError
 from overclock.verify.contract import Twin
 from overclock.verify.statistics import looks_alpha
-from overclock.verify.transfer_games import Games, Group, Record
+from overclock.verify.transfer_games import SYNTHETIC, Games, Group, Record
 from overclock.verify.transfer_judge import aa_control, judge_returns, judge_visits, margins_of, visits_of_reference
 from overclock.verify.transfer_plan import RANDOM, TransferPlan
 from overclock.verify.transfer_policies import Progress
@@ -44,7 +45,7 @@ def check_transfer(
     progress(f"plan {registered['sha256'][:12]}", 1, 1)
 
     games = Games(twin, plan, seed, timeout, progress)
-    judged, margins = _look_by_look(games)
+    judged, margins = _look_by_look(games, _bugs(plan))
     started = time.perf_counter()
     result = {
         "groups": [
@@ -78,10 +79,14 @@ def returns_alone(
         plan, strengths=((RANDOM, 0.0),), margins={RANDOM: plan.margins[RANDOM]}, looks=1, planted=None, unseen=None
     )
     games = Games(twin, plan, seed, timeout, progress)
-    judged, _ = _look_by_look(games)
+    judged, _ = _look_by_look(games, [])
     found = judged[games.groups[0]]
     means = [found[side]["mean"] for side in ("reference", "performance")]
-    says = {"equivalent": "does not see the difference", "different": "sees the difference, too"}
+    says = {
+        "equivalent": "calls the two equivalent",
+        "different": "calls the two different, too",
+        "inconclusive": "cannot decide",
+    }
     return {
         "verdict": found["verdict"],
         "reference": means[0],
@@ -90,14 +95,19 @@ def returns_alone(
         "policies": found["policies"],
         "episodes": found["episodes"],
         "sentence": (
-            f"A comparison of returns alone {says.get(found['verdict'], 'cannot decide')}: untrained policies score "
-            f"{means[0]:.2f} on the reference and {means[1]:.2f} on the performance side ({found['sentence']})."
+            f"A comparison of mean returns with a margin of {found['margin']:g} {says[found['verdict']]}: untrained "
+            f"policies score {means[0]:.2f} on the reference and {means[1]:.2f} on the performance side "
+            f"({found['sentence']})."
         ),
     }
 
 
-def _look_by_look(games: Games) -> tuple[dict[Group, dict[str, Any]], dict[str, Any]]:
-    """Add policies to the groups that are still open, as often as the plan allows; also fixes the margins."""
+def _look_by_look(games: Games, bugs: Sequence[str]) -> tuple[dict[Group, dict[str, Any]], dict[str, Any]]:
+    """Add policies to the groups that are still open, as often as the plan allows; also fixes the margins.
+
+    Known bugs are far beyond the margins, so the first look's policies see them; one that is made up of margins has to
+    be looked for as closely as the sides are compared.
+    """
     plan, alpha, margins = games.plan, looks_alpha(games.plan.looks), {}
     judged: dict[Group, dict[str, Any]] = {}
     still_open = games.groups
@@ -106,7 +116,8 @@ def _look_by_look(games: Games) -> tuple[dict[Group, dict[str, Any]], dict[str, 
         games.play_reference(players)
         if look == 1:  # before the performance side has played a single episode
             margins = margins_of(plan, _by_strength(games))
-        games.play_performance(players, _bugs(plan) if look == 1 else ())
+        planted = [bug for bug in bugs if look == 1 or bug == SYNTHETIC]
+        games.play_performance(players, planted, margins["values"])
         for group in still_open:
             found = _judge(games, games.performance, group, margins, alpha)
             judged[group] = {**found, "look": look}
@@ -117,40 +128,50 @@ def _look_by_look(games: Games) -> tuple[dict[Group, dict[str, Any]], dict[str, 
 
 
 def _controls(games: Games, margins: dict[str, Any]) -> dict[str, Any]:
-    """Whether the reference differs from itself, and whether known bugs are seen."""
+    """Whether the reference differs from itself, and whether bugs are seen: known ones, or one that is made up."""
     plan, alpha = games.plan, looks_alpha(games.plan.looks)
     itself = [
         {**_named(group), **aa_control(games.returns(games.reference, group), margins["values"][group[1]], alpha)}
         for group in games.groups
     ]
+    for one in itself:
+        one["equivalent"] = one["verdict"] == "equivalent"
     controls: dict[str, Any] = {
-        "a_a": {"passed": all(one["verdict"] != "different" for one in itself), "groups": itself},
-        "planted": None,
+        "a_a": {
+            "passed": all(one["verdict"] != "different" for one in itself),
+            "equivalent": all(one["equivalent"] for one in itself),
+            "groups": itself,
+        },
         "unseen": None,
     }
-    for role, bug in (("planted", plan.planted), ("unseen", plan.unseen)):
-        if bug is None:
-            continue
-        record = games.bugs[bug]
-        groups = [
-            {
-                **_named(group),
-                **_judge(games, record, group, margins, alpha),
-                "visited": _visits(games, record, group),
-            }
-            for group in games.control_groups
-        ]
-        verdicts = {group["verdict"] for group in groups}
-        seen = "different" in verdicts
-        controls[role] = {
-            "bug": bug,
-            "seen": seen,
-            "result": "seen by transfer" if seen else "not seen by transfer",
-            "verdict": "different" if seen else "inconclusive" if "inconclusive" in verdicts else "equivalent",
-            "states_differ": any(group["visited"]["verdict"] == "different" for group in groups),
-            "groups": groups,
-        }
+    for role, bug in (("planted", plan.planted or SYNTHETIC), ("unseen", plan.unseen)):
+        if bug is not None:
+            controls[role] = _control(games, bug, margins, alpha)
     return controls
+
+
+def _control(games: Games, bug: str, margins: dict[str, Any], alpha: float) -> dict[str, Any]:
+    """A bug in the control groups. A known one is seen where one group shows it; a made-up one is in all of them."""
+    record, synthetic = games.bugs[bug], bug == SYNTHETIC
+    groups = [
+        {
+            **_named(group),
+            **_judge(games, record, group, margins, alpha),
+            "visited": None if synthetic else _visits(games, record, group),  # only rewards are made up
+        }
+        for group in games.control_groups
+    ]
+    verdicts = [group["verdict"] for group in groups]
+    seen = (all if synthetic else any)(verdict == "different" for verdict in verdicts)
+    return {
+        "bug": bug,
+        "synthetic": synthetic,
+        "seen": seen,
+        "result": "seen by transfer" if seen else "not seen by transfer",
+        "verdict": "different" if seen else "inconclusive" if "inconclusive" in verdicts else "equivalent",
+        "states_differ": any(group["visited"]["verdict"] == "different" for group in groups if group["visited"]),
+        "groups": groups,
+    }
 
 
 def _judge(games: Games, record: Record, group: Group, margins: dict[str, Any], alpha: float) -> dict[str, Any]:
@@ -176,7 +197,7 @@ def _by_strength(games: Games) -> dict[str, Any]:
 
 
 def _bugs(plan: TransferPlan) -> list[str]:
-    return [bug for bug in (plan.planted, plan.unseen) if bug is not None]
+    return [bug for bug in (plan.planted or SYNTHETIC, plan.unseen) if bug is not None]
 
 
 def _named(group: Group) -> dict[str, str]:

@@ -23,12 +23,16 @@ Report = Callable[[int], None]
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """One episode to play: a policy (its place among the players), a seed, and recorded randomness where there is."""
+    """One episode to play: a policy (its place among the players), a seed, and recorded randomness where there is.
+
+    `extra` is added to the reward of its first step, which is how a bug that must be seen is made up.
+    """
 
     policy: int
     seed: int
     keep_states: bool
     draws: "Draws | None" = None
+    extra: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,6 +102,7 @@ class _Evaluation:
         self.policies = np.array([job.policy for job in jobs])
         self.seeds = np.array([job.seed for job in jobs], np.int64)
         self.keeps = np.array([job.keep_states for job in jobs])
+        self.extras = np.array([job.extra for job in jobs])
         given = [job.draws for job in jobs if job.draws is not None]
         self.given_resets = _stack([draws.reset for draws in given]) if given else None
         self.given_steps = given if given and given[0].steps else []
@@ -143,8 +148,8 @@ class _Evaluation:
             steps = self.steps.tolist()
             draws = _stack([self.given_steps[job].at(step) for job, step in zip(self.job, steps, strict=True)])
         seen = self._checked(self.subject.step(actions, draws), after_step=True)
+        self.totals += seen.outputs["reward"] + np.where(self.steps == 0, self.extras[self.job], 0.0)
         self.steps += 1
-        self.totals += seen.outputs["reward"]
         for lane, record in enumerate(self.step_draws) if seen.draws else ():
             record.append({name: values[lane] for name, values in seen.draws.items()})
         self._note(seen)

@@ -5,7 +5,8 @@ The reference plays first; the performance side, and its copies with planted bug
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -23,6 +24,10 @@ SEED_STRIDE = 1000  # training seeds of `seed` are seed * SEED_STRIDE, + 1, ...
 EVALUATION = 4  # keeps evaluation seeds apart from others made from the same number
 NOTHING = "nothing"  # what untrained policies were trained on
 SIDES: tuple[Side, ...] = ("performance", "reference")
+# A group can only be called equivalent where this much would have been seen; that it is seen shows that what is judged
+# are the rewards of episodes played for it.
+SYNTHETIC_MARGINS = 2.0
+SYNTHETIC = f"synthetic: rewards + {SYNTHETIC_MARGINS:g} margins per episode"
 
 Group = tuple[str, str]  # trained on (a side or NOTHING), strength
 Record = dict[PolicyName, list[Played]]
@@ -86,21 +91,24 @@ class Games:
         )()
         self._note_time("playing on the reference", started)
 
-    def play_performance(self, players: Players, bugs: Iterable[str]) -> None:
+    def play_performance(self, players: Players, bugs: Iterable[str], margins: Mapping[str, float]) -> None:
         """The same episodes on the performance side, and those of the control groups with each bug planted.
 
-        In a twin that has a bug already, the control's bug takes its place: a control never depends on what is tested.
+        `margins` by strength, for the bug that is made up (SYNTHETIC): the side as it is, paying so much more.
         """
         started = time.perf_counter()
         name = "the performance side"
         tasks = {"": self._task(name, self._performance(self.twin), players, players.names, True)}
         chosen = [name for name in players.names if self.group_of(name) in self.control_groups]
         for bug in bugs:
-            side = self._performance(self.twin.planted(bug))
-            tasks[bug] = self._task(f"{name} with the bug '{bug}'", side, players, chosen, True)
+            made_up = bug == SYNTHETIC
+            side = self._performance(self.twin if made_up else self.twin.planted(bug))
+            extra = {strength: SYNTHETIC_MARGINS * margin for strength, margin in margins.items()} if made_up else {}
+            tasks[bug] = self._task(f"{name} with the bug '{bug}'", side, players, chosen, True, extra=extra)
         played = dict(zip(tasks, self._crew.together(list(tasks.values()), threads=2), strict=True))
         self.performance |= played.pop("")
-        self.bugs |= played
+        for bug, record in played.items():
+            self.bugs.setdefault(bug, {}).update(record)
         self._note_time("playing on the performance side", started)
 
     def group_of(self, name: PolicyName) -> Group:
@@ -135,6 +143,7 @@ class Games:
         names: Sequence[PolicyName],
         recorded: bool,
         processes: int = 1,
+        extra: Mapping[str, float] = MappingProxyType({}),
     ) -> Callable[[], Record]:
         place, count = {name: index for index, name in enumerate(players.names)}, self.plan.episodes
         jobs = [
@@ -143,6 +152,7 @@ class Games:
                 seed=int(seed),
                 keep_states=number < VISITED_EPISODES,
                 draws=self.reference[name][number].draws if recorded else None,
+                extra=extra.get(name.strength, 0.0),
             )
             for name in names
             for number, seed in enumerate(self._episode_seeds(name))

@@ -4,7 +4,11 @@ from typing import Any
 
 
 def conclude(result: dict[str, Any], quick: bool) -> tuple[str, str]:
-    """(verdict, summary). A control that fails takes every verdict away: the evaluation itself is in doubt."""
+    """(verdict, summary).
+
+    A reference that differs from itself takes every verdict away. A planted bug that was not seen takes `pass` away:
+    what was not found may have been missed, but what was found was there.
+    """
     groups, controls = result["groups"], result["controls"]
     for group in controls["a_a"]["groups"]:
         if group["verdict"] == "different":
@@ -12,12 +16,6 @@ def conclude(result: dict[str, Any], quick: bool) -> tuple[str, str]:
                 f"could not verify: the reference differs from itself ({title(group)}: {group['sentence']}), so "
                 "differences between the sides mean nothing; is it random in a way its seed does not decide?"
             )
-    planted = controls["planted"]
-    if planted is not None and not planted["seen"]:
-        return "could not verify", (
-            f"could not verify: the planted bug '{planted['bug']}' was not seen, so equal returns mean nothing; "
-            "plan more seeds, more episodes or smaller margins."
-        )
     different = [group for group in groups if group["verdict"] == "different"]
     unclear = [group for group in groups if group["verdict"] == "inconclusive"]
     if different:
@@ -35,6 +33,12 @@ def conclude(result: dict[str, Any], quick: bool) -> tuple[str, str]:
             f"inconclusive after {max(group['policies'] for group in groups)} policies per group: {which}; {number}",
             *_remarks(result, quick),
         )
+    planted = controls["planted"]
+    if not planted["seen"]:
+        known = "plan more seeds, more episodes or smaller margins"
+        remedy = "what was judged is not what was played" if planted["synthetic"] else known
+        missed = f"the planted bug '{planted['bug']}' was not seen, so equal returns mean nothing"
+        return "could not verify", f"could not verify: {missed}; {remedy}."
     worst = max(groups, key=lambda group: max(abs(end) for end in group["tost"]["interval"]) / group["margin"])
     return "pass", _joined(
         f"equivalent: {len(groups)} groups of {min(group['policies'] for group in groups)} policies or more score the "
@@ -62,8 +66,11 @@ def _remarks(result: dict[str, Any], quick: bool) -> list[str]:
     elsewhere = [title(group) for group in result["groups"] if group["visited"]["verdict"] == "different"]
     if elsewhere:
         remarks.append(f"visited states differ for {', '.join(elsewhere)}: look at levels 1 to 3")
-    if result["controls"]["planted"] is None:
-        remarks.append("no bug was planted as a control")
+    planted = result["controls"]["planted"]
+    if not planted["seen"]:
+        remarks.append(f"the planted bug '{planted['bug']}' was not seen either")
+    elif planted["synthetic"]:
+        remarks.append("no bug is known that could be planted, so the control was a made-up difference of rewards")
     unseen = result["controls"]["unseen"]
     if unseen is not None and not unseen["seen"]:
         states = ", though visited states show it" if unseen["states_differ"] else ""

@@ -7,28 +7,29 @@ import sys
 from pathlib import Path
 
 from overclock.env import registry
-from overclock.errors import MissingError, UnknownEnvironmentError, UsageError
+from overclock.errors import MissingError, UsageError
 from overclock.verify.contract import Twin
 from overclock.verify.subject import SubjectSpec
 
 FILE = "twin.py"
 
 
-def find_twin(target: str) -> tuple[registry.Spec | None, Twin]:
-    """The twin behind an id, 'package.module:function' or a folder, or one sentence on why there is none.
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """A twin and how to find it again; `spec` is its registered environment, None where it was not found by an id."""
 
-    The spec is that of the registered environment the twin is about, None where it is about no registered one.
-    """
+    target: str
+    twin: Twin
+    spec: registry.Spec | None = None
+
+
+def find_twin(target: str) -> Found:
+    """The twin behind an id, 'package.module:function' or a folder, or one sentence on why there is none."""
     if is_folder(target):
-        twin = _of_folder(Path(target))
-    elif ":" in target:
-        twin = _loaded(target, target)
-    else:
-        return _registered(target)
-    try:
-        return registry.spec(twin.name), twin
-    except UnknownEnvironmentError:
-        return None, twin
+        return Found(str(Path(target).resolve()), _of_folder(Path(target)))
+    if ":" in target:
+        return Found(target, _loaded(target, target))
+    return _registered(target)
 
 
 def is_folder(target: str) -> bool:
@@ -36,12 +37,12 @@ def is_folder(target: str) -> bool:
     return "/" in target or os.sep in target or (Path(target) / FILE).is_file()
 
 
-def _registered(target: str) -> tuple[registry.Spec, Twin]:
+def _registered(target: str) -> Found:
     spec = registry.spec(target)
     if spec.twin is None:
         raise UsageError(f"{spec.id} has no reference to be compared with.")
     try:
-        return spec, registry.load(spec.twin)()
+        return Found(spec.id, registry.load(spec.twin)(), spec)
     except ModuleNotFoundError as error:
         raise MissingError(
             f"The reference of {spec.id} needs the package '{error.name}': pip install 'overclock[gymnasium]'."

@@ -10,6 +10,7 @@ import numpy as np
 
 from overclock.envs.cartpole import recorded
 from overclock.envs.cartpole.recorded import CONSTANTS, FIELDS, LIMITS, distance_to_limit
+from overclock.verify.distribution import KNOWN_DEPENDENCE_LIMIT, KNOWN_LIMIT, KNOWN_REASON, KNOWN_SAMPLE, uniform_facts
 from overclock.verify.distribution import REASON as CHANCE
 from overclock.verify.module import Module, Output, exact
 from overclock.verify.subject import Arrays
@@ -62,6 +63,20 @@ def draw(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
     for value in values.values():
         inside = inside & (low <= value) & (value < high)
     return {**values, "low": low, "high": high, "inside": inside}
+
+
+def distribution(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
+    """What the draws of very many seeds are like, between the limits of the case."""
+    import jax
+    import jax.numpy as jnp
+
+    from overclock.env import Rng, Section
+
+    def one(seed: Any) -> dict[str, Any]:
+        return fields_of(env.draw_reset(Rng.of(seed[None]).of_section(Section.RESET), params))
+
+    sample = jax.vmap(one)(jnp.arange(KNOWN_SAMPLE, dtype=jnp.uint32))
+    return uniform_facts(sample, inputs["low"], inputs["high"])
 
 
 def reset(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -173,6 +188,20 @@ MODULES = (
         },
         boundary=recorded.boundary_seeds,
         apply=recorded.apply_seed,
+    ),
+    Module(
+        name="distribution",
+        reference=(f"{REFERENCE}.reset",),
+        case=recorded.distribution_case,
+        performance=distribution,
+        exercises=(f"{RULES}.draw_reset",),
+        outputs=dict.fromkeys(
+            ("float64", "float32"),
+            (
+                *(Output(name, absolute=KNOWN_LIMIT, reason=KNOWN_REASON) for name in FIELDS),
+                Output("dependence", absolute=KNOWN_DEPENDENCE_LIMIT, reason=KNOWN_REASON),
+            ),
+        ),
     ),
     Module(
         name="reset",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from overclock.verify.calls import Call
+from overclock.verify.distribution import EVEN_SHARES
 from overclock.verify.module import Case
 from overclock.verify.subject import Arrays
 
@@ -41,6 +42,15 @@ def draw_case(call: Call) -> Case:
     low, high = draw.keywords["low"], draw.keywords["high"]
     inputs = {"seed": np.uint32(call.arguments["seed"])}
     return Case(inputs, {**named_state(draw.value), "low": np.float64(low), "high": np.float64(high), "inside": True})
+
+
+def distribution_case(call: Call) -> Case:
+    """The distribution that seeds draw from, as Gymnasium's own call says: independent, uniform between two limits."""
+    (draw,) = call.draws
+    assert draw.method == "uniform", f"Gymnasium drew by {draw.method}"
+    inputs = {name: np.float64(draw.keywords[name]) for name in ("low", "high")}
+    pairs = len(FIELDS) * (len(FIELDS) - 1) // 2 + len(FIELDS)
+    return Case(inputs, {**dict.fromkeys(FIELDS, EVEN_SHARES), "dependence": np.zeros(pairs)})
 
 
 def reset_case(call: Call) -> Case:

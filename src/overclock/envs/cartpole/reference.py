@@ -6,7 +6,7 @@ import gymnasium
 import numpy as np
 from gymnasium.wrappers import TimeLimit
 
-from overclock.verify.gymnasium_reference import GymnasiumSubject
+from overclock.verify.gymnasium_reference import GymnasiumSubject, no_draws
 from overclock.verify.subject import Arrays
 
 FIELDS = ("x", "x_dot", "theta", "theta_dot")
@@ -20,7 +20,7 @@ def reference(num_envs: int, **make_arguments: Any) -> GymnasiumSubject:
         read_state=read_state,
         write_state=write_state,
         name_reset_draws=name_reset_draws,
-        name_step_draws=lambda calls: {},
+        name_step_draws=no_draws,
         **make_arguments,
     )
 

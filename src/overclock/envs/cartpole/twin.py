@@ -1,5 +1,7 @@
 """CartPole and Gymnasium's CartPole-v1 as a twin: what is compared and how closely."""
 
+from typing import Any
+
 import numpy as np
 
 from overclock.envs.cartpole.env import CartPoleParams
@@ -7,7 +9,7 @@ from overclock.verify.contract import Contract, Field, Twin
 from overclock.verify.patched import Patch
 from overclock.verify.subject import Arrays, SubjectSpec
 
-STATE = ("state.x", "state.x_dot", "state.theta", "state.theta_dot")
+STATE = ("x", "x_dot", "theta", "theta_dot")  # each starts from the reset's draw of the same name
 
 # Random play ends within about 100 steps; the upright pole is unstable (errors grow by a factor e**0.08 per step),
 # so 4e-16 after one step is up to 1e-12 after 100 and anything after 500, for any two correct programs.
@@ -49,7 +51,7 @@ def _contract_float64() -> Contract:
     cast = "the float32 cast of a state that differs by an ulp of float64 may land on the neighbouring float32"
     return Contract(
         fields=(
-            *(Field(name, per_step=1e-15, free_running=1e-12, reason=f"{ulps}; {UNSTABLE}") for name in STATE),
+            *_state(per_step=1e-15, free_running=1e-12, reason=f"{ulps}; {UNSTABLE}"),
             Field("obs", per_step=2.4e-7, free_running=2.4e-7, reason=cast),
             Field("reward"),
             Field("terminated"),
@@ -65,7 +67,7 @@ def _contract_float32() -> Contract:
     single = "state and arithmetic are float32 here and float64 in Gymnasium; an ulp near 4 is 4.8e-7"
     return Contract(
         fields=(
-            *(Field(name, per_step=1e-6, free_running=1e-3, reason=f"{single}; {UNSTABLE}") for name in STATE),
+            *_state(per_step=1e-6, free_running=1e-3, reason=f"{single}; {UNSTABLE}"),
             Field("obs", per_step=1e-6, free_running=1e-3, reason=f"{single}; {UNSTABLE}"),
             Field("reward"),
             Field("terminated"),
@@ -74,9 +76,14 @@ def _contract_float32() -> Contract:
         ),
         distance_to_limit=distance_to_limit,
         limit_margin=1e-6,
+        limit_reason="a state that one step in float32 moves by up to 1e-6 may land on the other side of a threshold",
         free_running_steps=HORIZON,
         free_running_reason=UNSTABLE,
     )
+
+
+def _state(**closeness: Any) -> tuple[Field, ...]:
+    return tuple(Field(f"state.{name}", draws=(name,), **closeness) for name in STATE)
 
 
 def distance_to_limit(state: Arrays) -> np.ndarray:

@@ -9,6 +9,9 @@ from overclock.recipe.sandbox.plan import Plan
 
 OPEN_FILES = 4096
 NICENESS = 5  # the keeper, and everybody else on the machine, comes first
+# XLA starts several pools with a thread per core, and each thread reserves a stack and an arena that it hardly touches.
+# With 16 cores that is more than 3 GiB of addresses; what is really used is the keeper's business.
+RESERVED_PER_CPU = 384 << 20
 SPARE = 4  # other programs of the user start processes too while the command runs
 
 
@@ -22,7 +25,7 @@ def set_limits(plan: Plan) -> None:
         resource.RLIMIT_NOFILE: OPEN_FILES,
     }
     if plan.address_space:
-        wanted[resource.RLIMIT_AS] = plan.memory_bytes
+        wanted[resource.RLIMIT_AS] = plan.memory_bytes + (os.cpu_count() or 1) * RESERVED_PER_CPU
     if os.geteuid() != 0:  # counted per user, and not at all for root
         wanted[resource.RLIMIT_NPROC] = _tasks_of_user() + SPARE * plan.processes
     for kind, value in wanted.items():

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from overclock.verify.statistics.margin import Margin, aa_noise, default_margin
     from overclock.verify.statistics.power import group_size_needed, pairs_needed, power_paired, power_welch
     from overclock.verify.statistics.sequential import look_sizes, looks_alpha
-    from overclock.verify.statistics.visitation import Visitation, compare_visitation, expected_divergence
+    from overclock.verify.statistics.visitation import Visitation, compare_visitation
     from overclock.verify.statistics.win_rates import WinRates, compare_win_rates, compare_win_rates_of_policies
 
 __all__ = [
     "Equivalence", "Margin", "Verdict", "Visitation", "WinRates", "aa_noise", "bound_clean_episodes",
     "compare_visitation", "compare_win_rates", "compare_win_rates_of_policies", "default_margin", "episodes_needed",
-    "expected_divergence", "group_size_needed", "look_sizes", "looks_alpha", "pairs_needed", "power_paired",
+    "group_size_needed", "look_sizes", "looks_alpha", "pairs_needed", "power_paired",
     "power_welch", "tost_paired", "tost_paired_summary", "tost_welch", "tost_welch_summary",
 ]  # fmt: skip
 
@@ -43,7 +43,7 @@ __getattr__, __dir__ = lazy_names(
         **dict.fromkeys(["Margin", "aa_noise", "default_margin"], f"{_HERE}.margin"),
         **dict.fromkeys(["group_size_needed", "pairs_needed", "power_paired", "power_welch"], f"{_HERE}.power"),
         **dict.fromkeys(["look_sizes", "looks_alpha"], f"{_HERE}.sequential"),
-        **dict.fromkeys(["Visitation", "compare_visitation", "expected_divergence"], f"{_HERE}.visitation"),
+        **dict.fromkeys(["Visitation", "compare_visitation"], f"{_HERE}.visitation"),
         **dict.fromkeys(["WinRates", "compare_win_rates", "compare_win_rates_of_policies"], f"{_HERE}.win_rates"),
     },
 )

@@ -48,15 +48,6 @@ class Visitation:
     dimensions: tuple[DimensionDivergence, ...]
 
 
-def expected_divergence(bins: int, n_a: int, n_b: int) -> float:
-    """Mean divergence in bits of two samples of independent states of one distribution.
-
-    (k - 1) / (4 n ln 2) for k bins and n states on each side. Correlated states count for fewer, so that real
-    episodes lie above this.
-    """
-    return (bins - 1) * (1.0 / n_a + 1.0 / n_b) / (8.0 * math.log(2.0))
-
-
 def divergence_bits(counts_a: np.ndarray, counts_b: np.ndarray) -> np.ndarray:
     """Jensen-Shannon divergence (not its square root) of histograms along the last axis."""
     a = counts_a / counts_a.sum(axis=-1, keepdims=True)

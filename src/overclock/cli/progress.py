@@ -1,0 +1,67 @@
+"""How far long work is, on stderr: bars on a terminal, and in a log or a pipe one plain line per finished piece."""
+
+import sys
+import time
+from typing import Any, Self
+
+from overclock.cli import output
+
+
+class Progress:
+    """Hears `(what is going on, how much of it is done, all of it)` from whatever works; use it with `with`."""
+
+    def __enter__(self) -> Self:
+        self._shown = _Bars() if output.console().is_interactive else _Lines()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._shown.close(finished=kind is None)
+
+    def __call__(self, name: str, done: int, total: int) -> None:
+        """Something has moved on."""
+        self._shown.update(name, done, total)
+
+
+class _Bars:
+    """A bar per piece, gone when all is done."""
+
+    def __init__(self) -> None:
+        import rich.progress
+
+        self._bars = rich.progress.Progress(console=output.console(), transient=True)
+        self._tasks: dict[str, Any] = {}
+        self._bars.start()
+
+    def update(self, name: str, done: int, total: int) -> None:
+        if name not in self._tasks:
+            self._tasks[name] = self._bars.add_task(name, total=total)
+        self._bars.update(self._tasks[name], completed=done)
+
+    def close(self, finished: bool) -> None:
+        self._bars.stop()
+
+
+class _Lines:
+    """A line when a piece is over. That is when another begins: not every piece knows which of its steps is the last.
+
+    Pieces may take turns; each is told once.
+    """
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._current: str | None = None
+        self._told: set[str] = set()
+
+    def update(self, name: str, done: int, total: int) -> None:
+        if name != self._current:
+            self._tell()
+            self._current = name
+
+    def close(self, finished: bool) -> None:
+        if finished:
+            self._tell()
+
+    def _tell(self) -> None:
+        if self._current is not None and self._current not in self._told:
+            self._told.add(self._current)
+            print(f"{time.monotonic() - self._began:6.0f} s  {self._current}", file=sys.stderr, flush=True)

@@ -1,0 +1,74 @@
+"""What the checks of an environment against itself must show: the half of `metamorphic.py` that the verifier keeps.
+
+The checks run in the performance side's process and only report numbers. Floats may differ by a few units in the last
+place (ulp) where two *different programs* compute them, because XLA fuses and vectorises each program in its own way;
+where one program runs twice they must be equal.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+STEPS = 24
+EAGER_STEPS = 4  # eager code runs operation by operation, which is slow
+SCAN_STEPS = 4  # short, because an unstable system multiplies the last bit at every step
+SHORT_LIMIT = 7  # a time limit that certainly ends episodes inside STEPS
+
+EXACT = "one program on the same numbers"
+ULPS = 8.0  # per step: a handful of roundings along one formula (CartPole shows 0.1)
+PROGRAMS = "two programs of one formula: XLA fuses and vectorises them differently, integers and flags are exact"
+
+
+class Rule(NamedTuple):
+    """What a check must show to hold: its largest error (in ulp), why not less, and how often it looks."""
+
+    tolerance: float
+    reason: str
+    compared: int
+
+
+RULES: Mapping[str, Rule] = {
+    "same seed twice": Rule(0.0, EXACT, 1),
+    "save and restore": Rule(0.0, EXACT, 2),
+    "permuted batch": Rule(ULPS, PROGRAMS, STEPS),
+    "batch sizes": Rule(ULPS, PROGRAMS, STEPS),
+    "batch and single": Rule(ULPS, PROGRAMS, STEPS),
+    "jit and eager": Rule(ULPS, PROGRAMS, EAGER_STEPS),
+    "scan and steps": Rule(ULPS * SCAN_STEPS, PROGRAMS, STEPS // SCAN_STEPS),
+    "automatic and manual reset": Rule(ULPS, PROGRAMS, SHORT_LIMIT + 1),
+    "batch and single across a reset": Rule(ULPS, PROGRAMS, SHORT_LIMIT + 1),
+}
+
+
+def verdict(name: str, compared: int, largest_error: float, worst_field: str) -> dict[str, Any]:
+    """A check's numbers with what is required of them; it holds only if it was looked at often enough."""
+    rule = RULES[name]
+    return {
+        "name": name,
+        "tolerance": rule.tolerance,
+        "reason": rule.reason,
+        "compared": compared,
+        "largest_error": largest_error,
+        "worst_field": worst_field,
+        "unit": "ulp",
+        "passed": compared >= rule.compared and 0.0 <= largest_error <= rule.tolerance,
+    }
+
+
+def judge_checks(reported: Any) -> list[dict[str, Any]]:
+    """The verdict on every check, from the numbers that a performance side reports of itself.
+
+    Which checks there are, how often each looks and its tolerance are decided here. One that is missing or without
+    numbers has failed; whatever else the side says is left out.
+    """
+    rows = reported if isinstance(reported, list) else []
+    by_name = {row["name"]: row for row in rows if isinstance(row, dict) and isinstance(row.get("name"), str)}
+    judged = []
+    for name in RULES:
+        row = by_name.get(name, {})
+        try:
+            found = (int(row["compared"]), float(row["largest_error"]), str(row["worst_field"]))
+        except (KeyError, TypeError, ValueError, OverflowError):
+            found = (0, math.inf, "not reported")
+        judged.append(verdict(name, *found))
+    return judged

@@ -1,0 +1,33 @@
+"""Progress in a log: one plain line per finished piece, and nothing else."""
+
+import re
+
+from overclock.cli.progress import Progress
+
+
+def told(capsys):
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"( *\d+ s  [^\n]+\n)*", err)  # no blank line
+    return re.findall(r"\d+ s  (.*)", err)
+
+
+def test_a_piece_is_told_once_when_it_is_over(capsys):
+    with Progress() as progress:
+        for done in range(3):
+            progress("episodes", done, 3)
+        assert told(capsys) == []
+        progress("shrinking", 5, 5)
+        progress("shrinking", 6, 6)
+        assert told(capsys) == ["episodes"]
+        progress("episodes", 0, 3)
+        progress("replaying", 0, 1)
+    assert told(capsys) == ["shrinking", "replaying"]
+
+
+def test_a_piece_that_was_cut_short_is_not_told(capsys):
+    progress = Progress()
+    progress.__enter__()
+    progress("episodes", 1, 3)
+    progress.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+    assert told(capsys) == []

@@ -1,0 +1,61 @@
+"""`overclock train`: what it says before it trains. What it trains is tested in tests/train."""
+
+import types
+
+import numpy as np
+import pytest
+
+pytest.importorskip("flax", reason="training needs the extra 'train'")
+pytest.importorskip("optax", reason="training needs the extra 'train'")
+
+from overclock import cli
+from overclock.cli.train import _quarters
+from overclock.train import command, loop
+
+UNFINISHED = {"schema": "overclock.train/1", "finished": False, "steps": 0}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(command, "train_and_report", lambda *_: UNFINISHED)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", [loop.SETTINGS, loop.CHECKPOINT])
+def test_a_folder_with_a_run_names_the_options_that_go_on(here, name, capsys):
+    (here / "mine").mkdir()
+    (here / "mine" / name).write_text("")
+    assert cli.main(["train", "cartpole", "--output", "mine"]) == 2
+    err = capsys.readouterr().err
+    assert err == (
+        "error: 'mine' holds a training run: --resume continues it, --force replaces it, --output chooses another "
+        "folder.\n"
+    )
+    for option in ("--resume", "--force"):
+        assert cli.main(["train", "cartpole", "--output", "mine", option]) == 130  # what the answer above says
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [("10", "--steps 10 becomes 1,024: an update takes 1,024 steps, and a run has whole updates.\n"), ("2048", "")],
+)
+def test_a_number_of_steps_that_is_rounded_up_is_told(steps, said, capsys):
+    cli.main(["train", "cartpole", "--steps", steps])
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == said + "Stopped after 0 steps; the same command with --resume continues.\n"  # and no blank line
+
+
+def test_in_a_pipe_every_quarter_is_a_line(capsys):
+    update = _quarters(100)
+    for done in (10, 30, 40, 100):
+        curve = types.SimpleNamespace(
+            steps=np.array([done]), metrics={"return": np.zeros((1, 2))}, recent_return=lambda seed: 20.0 + seed
+        )
+        update(types.SimpleNamespace(curve=curve, steps_per_second=1e6))
+    assert capsys.readouterr().err.splitlines() == [
+        "30 steps: return 20.5, 1,000,000 steps/s",
+        "100 steps: return 20.5, 1,000,000 steps/s",
+    ]

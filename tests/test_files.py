@@ -1,0 +1,45 @@
+"""Where results may go is known before any work is done."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from overclock.errors import UsageError
+from overclock.files import check_folder
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("place", [".", "runs", "runs/deep/er"])
+def test_a_folder_that_can_be_written_is_left_as_it_was(here, place):
+    check_folder(Path(place))
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["file", "file/below", "dangling/below", "/dev/null"])
+def test_what_is_no_folder_is_refused(here, place):
+    (here / "file").write_text("")
+    (here / "dangling").symlink_to("nowhere")
+    with pytest.raises(UsageError, match="not a folder"):
+        check_folder(Path(place))
+
+
+@pytest.mark.parametrize("place", ["/proc/results", "/proc/self/results/deep", "x" * 300])
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no /proc here")
+def test_what_cannot_be_written_is_refused_whoever_asks(place):
+    with pytest.raises(UsageError, match=r"Cannot write to .*; choose another place"):
+        check_folder(Path(place))
+
+
+def test_a_folder_without_permission_is_refused(here, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", refuse)  # a superuser's own files are never refused
+    with pytest.raises(UsageError, match="Cannot write to 'runs': Permission denied"):
+        check_folder(Path("runs"))

@@ -1,0 +1,87 @@
+"""Level 3 as a whole: which comparisons are made, that none repeats another, and what is said of them."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from verify.ticker import Here, contract, ticking
+
+from overclock.verify import rollout
+from overclock.verify.contract import Field
+from overclock.verify.rollout_level import check_rollouts, plan
+from overclock.verify.text import level_text, where_text
+
+CONTROLLER = "overclock.envs.cartpole.render:balance"
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch):
+    """Tickers in this process."""
+    monkeypatch.setattr(rollout, "ProcessSubject", Here)
+    monkeypatch.setattr(Here, "made", [])
+
+
+def checked(twin, seed=0, episodes=4):
+    return check_rollouts(twin, None, episodes, seed, 60.0, lambda *_: None)
+
+
+def planned(**more):
+    twin = dataclasses.replace(ticking({}, {}, contract(**more)), traced=True, transfer="somewhere:PLAN")
+    steps = plan(twin, CONTROLLER, 20, 0, 60.0, lambda *_: None)
+    return [(comparison.actions, comparison.mode) for comparison in steps]
+
+
+def test_an_exact_contract_runs_every_source_free_too():
+    sources = ("uniform", "controlled", "sticky", "coverage-guided", "trained")
+    both = [(actions, mode) for actions in sources for mode in ("per_step", "free_running")]
+    assert planned() == both
+    free = Field("state.steps", free_running=1.0, reason="it drifts")
+    assert [actions for actions, mode in planned(fields=(free,)) if mode == "free_running"] == ["uniform"]
+
+
+def test_policies_are_trained_once_for_both_modes(monkeypatch):
+    trained = []
+    monkeypatch.setattr("overclock.verify.rollout_level.trained", lambda *_: trained.append(1))
+    twin = dataclasses.replace(ticking({}, {}), transfer="somewhere:PLAN")
+    for comparison in plan(twin, None, 20, 0, 60.0, lambda *_: None):
+        if comparison.actions == "trained":
+            comparison.source()
+    assert trained == [1]
+
+
+def test_no_two_comparisons_share_an_episode():
+    for seed in (0, 1):
+        checked(ticking({}, {}), seed)
+    played = [set(made.seeds) for made in Here.made if made.name == "the reference"]
+    assert len(played) == 8
+    assert len(set.union(*played)) == sum(map(len, played))
+
+
+def test_what_is_not_compared_is_said():
+    every, _ = checked(ticking({}, {}))
+    assert level_text(every) == "16 episodes, 80 steps, every contracted field at every step"
+    drifting = contract((Field("state.steps", free_running=1.0, reason="it drifts"),))
+    bounded = dataclasses.replace(drifting, free_running_steps=3, free_running_reason="it drifts away")
+    level, _ = checked(ticking({}, {}, bounded))
+    assert level_text(level) == (
+        "12 episodes, 60 steps, every contracted field; 8 free-running steps beyond the horizon not compared"
+    )
+    reasons = {(one["mode"], one["free_running_reason"]) for one in level["comparisons"]}
+    assert reasons == {("per_step", ""), ("free_running", "it drifts away")}
+
+
+def test_episodes_that_were_cut_are_said():
+    endless = {"length": 10**9}
+    level, _ = checked(ticking(endless, endless, contract(step_limit=3)))
+    assert level["verdict"] == "pass"
+    assert [one["cut"] for one in level["comparisons"]] == [4] * 4
+    assert level_text(level).endswith("; 16 episodes cut at the step limit")
+
+
+def test_excuses_are_said_and_many_of_them_fail():
+    near = contract(distance_to_limit=lambda state: np.zeros(len(state["steps"])), limit_reason="rounding")
+    level, diverging = checked(ticking({}, {"early": 1}, near))
+    assert (level["verdict"], diverging) == ("fail", None)
+    first = level["comparisons"][0]
+    assert (first["excused_flags"], first["excusable_flags"], first["limit_reason"]) == (4, 20, "rounding")
+    assert where_text(level) == "4 of 20 flags differ next to a threshold, more than rounding explains"
