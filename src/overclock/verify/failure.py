@@ -20,7 +20,7 @@ HUNTED_EPISODES = 64  # played to find a repro where level 3 itself was not run
 
 def hunt(twin: Twin, controller: str | None, seed: int, timeout: float, progress: Progress) -> Diverging | None:
     """Whole episodes played until one diverges, for a twin that a lower level refuted; None if none does."""
-    precision = next(iter(twin.contracts))
+    precision = twin.strictest
     sources: dict[str, SourceMaker] = {"uniform": random_legal}
     if controller is not None:
         sources["controlled"] = controlled(registry.load(controller))

@@ -56,7 +56,7 @@ def twin_of(repro: Repro, plant: str | None = None) -> Twin:
 def replay(repro: Repro, twin: Twin, timeout: float = SECONDS) -> Replay:
     """Play a repro on both sides, in their processes; raises CouldNotVerifyError where the reference has changed."""
     contract = twin.contracts.get(repro.precision)
-    if contract is None or repro.field not in {field.name for field in contract.fields}:
+    if contract is None or repro.field not in {field.name for field in contract.compared}:
         where = f"{repro.field} in {repro.precision}"
         raise CouldNotVerifyError(f"could not verify: the contract of {twin.name} says nothing about {where}.")
     with Arena(twin, repro.precision, timeout) as arena:
@@ -84,8 +84,8 @@ def step_table(replayed: Replay, twin: Twin) -> list[dict[str, Any]]:
     for number in range(max(0, last + 1 - STEPS_SHOWN), last + 1):
         moment = replayed.moments[number]
         start = "(reset)" if repro.episode.state is None else "(given state)"
-        for field in contract.fields:
-            tolerance = field.per_step if repro.mode == "per_step" else field.free_running
+        for field in contract.compared:
+            tolerance = field.tolerance(repro.mode)
             judged = judge(contract, field, tolerance, moment.reference, moment.performance)
             if judged is None:
                 continue
