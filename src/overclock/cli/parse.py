@@ -31,13 +31,16 @@ COMMANDS = {  # name -> "module:Class", a dataclass whose fields are the command
     "watch": "overclock.cli.watch:Watch",
     "report": "overclock.cli.runreport:Report",
 }
-DESCRIPTION = """Slow reinforcement-learning environment in, fast one out, proven to behave the same.
+DESCRIPTION = """Slow reinforcement-learning environment in, fast one out, with the evidence that it behaves the same.
 
 Examples:
   overclock doctor                     what works on this machine
   overclock list                       which environments there are
   overclock verify cartpole            compare one with its reference
+  overclock repro DIR                  replay a difference that verify found
+  overclock mutate cartpole            count the planted mistakes that verify finds
   overclock bench cartpole             measure its speed
+  overclock train cartpole             train a policy with PPO
   overclock play cartpole              play it in the terminal
   overclock record cartpole out.gif    write an animation
 
