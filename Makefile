@@ -18,10 +18,12 @@ demo: setup ## Verify and benchmark CartPole, write a page
 
 test: $(VENV)/.test native ## Run all tests (under 15 minutes on 2 cores)
 	@if [ -f $(VENV)/.native ] && cargo --version >/dev/null 2>&1; then cd native && cargo test --quiet --locked; fi
-	@$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long" $(PYTEST_ARGS)
 
-verify: setup ## The long comparison with the references
+verify: $(VENV)/.test ## The long comparisons: 10,000 episodes, the red team, the tests that take minutes
 	@$(BIN)/overclock verify cartpole --episodes 10000 --output runs/verify
+	@$(BIN)/overclock redteam
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m long $(PYTEST_ARGS)
 
 bench: setup ## Measure throughput beside the peers, write benchmarks/latest.json and a plot
 	@$(BIN)/overclock bench cartpole --peers gymnasium,gymnax,envpool --output benchmarks/latest.json --plot benchmarks/latest.png

@@ -135,6 +135,7 @@ def test_a_long_statement_is_cut_to_its_change(before, after, expected):
     assert change(before, after) == expected
 
 
+@pytest.mark.long
 def test_a_sample_of_cartpole(tmp_path):
     pytest.importorskip("gymnasium", reason="the reference of CartPole is Gymnasium's")
     pytest.importorskip("coverage", reason="level 1 measures code coverage")

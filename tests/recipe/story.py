@@ -1,4 +1,4 @@
-"""A scripted translation of CartPole in three versions: a sign error, a step counter that survives a reset, the truth."""
+"""A scripted translation of CartPole: a sign error, then a step counter that survives a reset, then the truth."""
 
 TRUTH = '''"""CartPole."""
 
@@ -73,11 +73,11 @@ def make() -> tuple[CartPole, CartPoleParams]:
 SIGN_ERROR = TRUTH.replace("xacc = temp - POLEMASS_LENGTH", "xacc = temp + POLEMASS_LENGTH")
 SURVIVES = TRUTH.replace(
     "    def observe(self,",
-    '''    def step(self, key: Any, state: Any, action: Any, params: Any = None) -> Any:
+    """    def step(self, key: Any, state: Any, action: Any, params: Any = None) -> Any:
         obs, after, *rest = super().step(key, state, action, params)
         return obs, after.replace(steps=state.steps + 1), *rest
 
-    def observe(self,''',
+    def observe(self,""",
 )
 assert len({TRUTH, SIGN_ERROR, SURVIVES}) == 3
 VERSIONS = ({"env.py": SIGN_ERROR}, {"env.py": SURVIVES}, {"env.py": TRUTH})

@@ -80,7 +80,7 @@ def described(made: Any, sober: Any) -> dict[str, Any]:
             "reset": [dataclasses.asdict(draw) for draw in project.contract.reset_draws],
             "step": [dataclasses.asdict(draw) for draw in project.contract.step_draws],
         },
-        "not_represented": [dataclasses.asdict(one) for one in made.profile.unrepresented],
+        "not_represented": [dataclasses.asdict(one) for one in made.profile.unrepresented] if made.profile else [],
         "warnings": [dataclasses.asdict(one) for one in made.obstacles],
         "look": None if sober is None else dataclasses.asdict(sober),
     }

@@ -30,6 +30,12 @@ COMMANDS = {  # name -> "module:Class", a dataclass whose fields are the command
     "status": "overclock.cli.status:Status",
     "watch": "overclock.cli.watch:Watch",
     "report": "overclock.cli.runreport:Report",
+    "redteam": "overclock.cli.redteam:Redteam",
+    "compare": "overclock.cli.compare:Compare",
+    "localise": "overclock.cli.localise:Localise",
+    "update": "overclock.cli.update:Update",
+    "contamination": "overclock.cli.contamination:Contamination",
+    "mcp": "overclock.cli.mcp:Mcp",
 }
 DESCRIPTION = """Slow reinforcement-learning environment in, fast one out, with the evidence that it behaves the same.
 
@@ -41,6 +47,7 @@ Examples:
   overclock mutate cartpole            count the planted mistakes that verify finds
   overclock bench cartpole             measure its speed
   overclock train cartpole             train a policy with PPO
+  overclock translate gymnasium:CartPole-v1 --agent claude     translate one of your own
   overclock play cartpole              play it in the terminal
   overclock record cartpole out.gif    write an animation
 

@@ -25,6 +25,8 @@ class _Ways:
     """Another address for the model, such as a proxy or a scripted server on loopback."""
     program: str | None = None
     """Where the agent's program lies, if it is not on the PATH."""
+    prices: Path | None = None
+    """A price table of your own (TOML), for models that ours does not know or that cost you something else."""
     json: bool = False
     """Print one JSON object (schema overclock.translate/1) when it ends."""
 
@@ -32,7 +34,8 @@ class _Ways:
         """As `recipe.translate` wants them."""
         from overclock.recipe.translate import Ways
 
-        return Ways(self.sandbox, self.agent_sandbox, self.upstream, self.program, say=_say, **more)
+        given = (self.sandbox, self.agent_sandbox, self.upstream, self.program, self.prices)
+        return Ways(*given, say=_say, **more)
 
     def end(self, finished: Any) -> int:
         """Say how it ended."""
@@ -40,7 +43,10 @@ class _Ways:
         if self.json:
             output.emit(report)
         else:
-            print(f"{finished.outcome}; run: {finished.run}; page: {finished.page}")
+            dollars = finished.cost["dollars"]
+            spent = "cost not reported" if dollars is None else f"${dollars:.4f} spent"
+            print(f"{finished.outcome} ({spent}): {finished.sentence}")
+            print(f"run: {finished.run}; page: {finished.page}")
         return EXIT_CODES[finished.outcome]
 
 
@@ -78,11 +84,12 @@ class Translate(_Ways):
     def run(self) -> int:
         """Work, print."""
         from overclock.recipe.loop import Options
+        from overclock.recipe.project import Changes
         from overclock.recipe.translate import translate
 
-        project = changed(self._project(), self.agent, self.model, self.budget, self.levels)
+        changes = Changes(self.agent, self.model, self.budget, self.levels)
         ways = self.ways(options=Options(self.repair, self.optimise))
-        return self.end(translate(project, self.run_id, ways))
+        return self.end(translate(self._project(), self.run_id, ways, changes))
 
     def _project(self) -> Any:
         from overclock.recipe.new import new_project
@@ -136,32 +143,15 @@ class Submit(_Ways):
 
 
 def _continued(command: Any, submitted: bool) -> Any:
-    from overclock.recipe.project import load_project
+    from overclock.recipe.project import Changes, load_project
     from overclock.recipe.run import Run, find
     from overclock.recipe.translate import resume
 
     folder = find(command.run_name)
     with Run.open(folder) as run:
         project = load_project(Path(run.about["folder"]))
-    project = changed(project, getattr(command, "agent", None), None, getattr(command, "budget", None), None)
-    return resume(project, folder, command.ways(), getattr(command, "note", ""), submitted)
-
-
-def changed(
-    project: Any, agent: str | None, model: str | None, budget: float | None, levels: tuple[int, ...] | None
-) -> Any:
-    """A project with what the command line says in place of its own."""
-    if agent is not None or model is not None:
-        chosen = {"name": agent or project.agent.name, "model": model or project.agent.model}
-        project = dataclasses.replace(project, agent=dataclasses.replace(project.agent, **chosen))
-    if budget is not None:
-        project = dataclasses.replace(project, limits=dataclasses.replace(project.limits, dollars=budget))
-    if levels is not None:
-        if not levels or any(level not in (1, 2, 3, 4) for level in levels):
-            raise UsageError(f"There are levels 1 to 4, got {levels}.")
-        judging = dataclasses.replace(project.judging, levels=tuple(sorted(set(levels))))
-        project = dataclasses.replace(project, judging=judging)
-    return project
+    changes = Changes(getattr(command, "agent", None), None, getattr(command, "budget", None))
+    return resume(project, folder, command.ways(), getattr(command, "note", ""), submitted, changes)
 
 
 def _say(sentence: str) -> None:

@@ -1,15 +1,17 @@
 """What an agent is told: the facts of a project in the words of the prompts."""
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from overclock.recipe.contract_file import DrawField
-from overclock.recipe.project import ModulePlan, Project
+from overclock.recipe.project import ModulePlan, Project, checkable
 from overclock.recipe.prompts import render
+from overclock.recipe.rust import target as rust
 
 MAIN = {"jax": "env.py", "rust": "src/lib.rs"}
-SUFFIX = {"jax": ".py", "rust": ".rs"}
+PART = {"jax": "{}.py", "rust": "src/{}.rs"}
 MAKE = {
     "jax": "make() -> (environment, parameters), in env.py: the environment and its default parameters",
     "rust": "a type `Env` that implements the trait of the contract, in src/lib.rs",
@@ -43,7 +45,9 @@ class Briefing:
             earlier=[{"name": one.name, "output": self.output(one)} for one in earlier],
         )
 
-    def repair(self, task: str, failure: dict[str, Any], level: int, tries: tuple[int, int], tried: list[str]) -> str:
+    def repair(
+        self, task: str, failure: dict[str, Any], level: int, tries: tuple[int, int], tried: Sequence[str]
+    ) -> str:
         """The facts of a failure."""
         more = {} if not failure.get("divergence") else {"divergence": failure["divergence"]}
         sources = [
@@ -51,7 +55,7 @@ class Briefing:
             for module in self.project.modules
         ]
         return self._render(
-            "repair", task, level=level, failures=failure["sentences"], sources=sources, tried=tried[-5:],
+            "repair", task, level=level, failures=failure["sentences"], sources=sources, tried=list(tried[-5:]),
             iteration=tries[0], iterations=tries[1], **more,
         )  # fmt: skip
 
@@ -64,22 +68,24 @@ class Briefing:
     def output(self, module: ModulePlan) -> str:
         """The file that a module's translation goes to; the last one holds the environment."""
         last = module.name == self.project.modules[-1].name
-        return MAIN[self.project.target] if last else f"{module.name}{SUFFIX[self.project.target]}"
+        return MAIN[self.project.target] if last else PART[self.project.target].format(module.name)
 
     def interface(self, module: ModulePlan) -> list[str]:
         """What the judge will call."""
         if self.output(module) != MAIN[self.project.target]:
-            return [f"{name.rpartition(':')[2]}: the same name, arguments and results" for name in module.functions]
+            return [f"{name.partition(':')[2]}: the same name, arguments and results" for name in checkable(module)]
         return [MAKE[self.project.target]]
 
     def constraints(self) -> list[str]:
         """State, draws and time limit by the names that the comparison uses."""
         contract = self.project.contract
+        limit = self.project.reference.max_steps
+        if self.project.target == "rust":  # the generated source says the rest
+            return [f"MAX_STEPS is {f'Some({limit})' if limit else 'None'}; nothing else truncates an episode."]
         fields = [f"{f.name}: {f.dtype}{list(f.shape)} (the reference's `{f.read}`)" for f in contract.state]
         said = [f"The state has exactly these fields: {'; '.join(fields)}."]
         for when, draws in (("draw_reset", contract.reset_draws), ("draw_step", contract.step_draws)):
             said.append(_drawn(when, draws))
-        limit = self.project.reference.max_steps
         said.append(f"max_steps is {limit}; nothing else truncates an episode." if limit else "max_steps is None.")
         return said
 
@@ -91,7 +97,7 @@ class Briefing:
         own = self.project.folder / "prompts"
         return render(
             name, task=task, overrides=own if own.is_dir() else None, environment=self.project.name,
-            target=self.project.target, **facts,
+            target=self.project.target, **(rust.facts(self.project) if self.project.target == "rust" else {}), **facts,
         )  # fmt: skip
 
 

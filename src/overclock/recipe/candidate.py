@@ -70,6 +70,13 @@ def load_candidate(folder: Path, patches: Sequence[Patch] = ()) -> tuple[Environ
     return env, params
 
 
+def load_module(folder: Path, name: str) -> ModuleType:
+    """Import one module of a candidate."""
+    if not (folder / f"{name}.py").is_file():
+        raise UsageError(f"The candidate has no {name}.py.")
+    return importlib.import_module(f"{_package(folder.resolve(), ())}.{name}")
+
+
 def _package(folder: Path, patches: Sequence[Patch]) -> str:
     """The private name under which imports find the folder's modules."""
     changes = json.dumps([str(folder), *([patch.module, patch.old, patch.new] for patch in patches)])
@@ -108,7 +115,10 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 class _Loader(importlib.abc.SourceLoader):
-    """Runs a file's source, patched, with an `import` that knows the files beside it."""
+    """Runs a file's source, patched, with an `import` that knows the files beside it.
+
+    It tells nothing about the file's age (`path_stats`), so Python looks for no compiled file.
+    """
 
     def __init__(self, name: str, file: str, package: str, folder: Path, patches: Sequence[Patch]) -> None:
         self._name, self._file, self._package, self._folder = name, file, package, folder
@@ -122,9 +132,6 @@ class _Loader(importlib.abc.SourceLoader):
         for patch in self._patches:
             source = patch.apply(source)
         return source.encode()
-
-    def get_code(self, fullname: str) -> Any:
-        return self.source_to_code(self.get_data(self._file), self._file)
 
     def exec_module(self, module: ModuleType) -> None:
         module.__dict__["__builtins__"] = {**vars(builtins), "__import__": self._import}

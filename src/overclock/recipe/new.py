@@ -13,7 +13,6 @@ import numpy as np
 from overclock.errors import UsageError
 from overclock.files import check_folder, write_whole
 from overclock.recipe.briefing import module_file
-from overclock.recipe.contract_file import FILE as CONTRACT
 from overclock.recipe.contract_file import Closeness, ContractFile, DrawField, StateField, format_contract
 from overclock.recipe.project import (
     FILE,
@@ -29,6 +28,8 @@ from overclock.recipe.project import (
 )
 from overclock.recipe.project_twin import project_twin
 from overclock.recipe.reference import make_env
+from overclock.recipe.specification import KIND as SPECIFICATION
+from overclock.recipe.specification import specification_project
 from overclock.recipe.survey.advise import Advice, advise
 from overclock.recipe.survey.decompose import Dropped, dropped, plan
 from overclock.recipe.survey.draws import Draws
@@ -40,6 +41,7 @@ from overclock.verify.scenario import format_scenario
 
 SCENARIO_STEPS = 24
 ROUNDING = "library functions and fused multiply-adds round differently by a few ulp"
+NESTED = ("tuple", "dict", "other")  # spaces whose values are no single array
 PER_STEP, FREE_RUNNING, HORIZON = 1e-12, 1e-9, 100
 
 
@@ -49,7 +51,7 @@ class Made:
 
     project: Project
     source: Source
-    profile: Profile
+    profile: Profile | None  # None: there is nothing to watch yet, only a specification
     advice: Advice
     dropped: tuple[Dropped, ...]
     obstacles: tuple[Obstacle, ...]
@@ -70,6 +72,14 @@ def new_project(
     if (folder / FILE).exists():
         raise UsageError(f"There is a project in '{folder}' already; change its {FILE}, or choose another folder.")
     source = resolve(reference, arguments, max_steps)
+    if source.kind == SPECIFICATION:
+        project = specification_project(folder, source, target or "jax", agent, limits, judging)
+        return Made(project, source, None, advise(source), (), ())
+    if source.module is None:
+        raise UsageError(
+            f"'{reference}' is a {source.kind}; a project needs a Python reference that can be watched (a class or a "
+            "Gymnasium id), so write a readable Python environment of it first."
+        )
     found = tuple(obstacles(source))
     refused = [one for one in found if one.severity == "refuse"]
     if refused:
@@ -88,12 +98,25 @@ def new_project(
         agent=agent,
         judging=judging,
     )
-    for one in modules:
-        write_whole(module_file(folder, one.name), one.text.encode())
-    write_whole(folder / CONTRACT, format_contract(project.contract).encode())
-    write_scenarios(project)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as unfinished:
+        staged = dataclasses.replace(project, folder=Path(unfinished))
+        for one in modules:
+            write_whole(module_file(staged.folder, one.name), one.text.encode())
+        write_whole(staged.contract_path, format_contract(project.contract).encode())
+        write_scenarios(staged)
+        _move(staged.folder, folder)
     write_whole(folder / FILE, format_project(project).encode())  # last: it makes the folder a project
     return Made(load_project(folder), source, seen, advice, tuple(dropped(source)), found)
+
+
+def _move(unfinished: Path, folder: Path) -> None:
+    """All of a folder's content into another one, nothing of it over what is there."""
+    folder.mkdir(exist_ok=True)
+    if taken := [path.name for path in unfinished.iterdir() if (folder / path.name).exists()]:
+        raise UsageError(f"'{folder}' has a '{taken[0]}' already; choose another folder for the project.")
+    for path in unfinished.iterdir():
+        path.rename(folder / path.name)
 
 
 def contract_of(source: Source, seen: Profile) -> ContractFile:
@@ -102,6 +125,16 @@ def contract_of(source: Source, seen: Profile) -> ContractFile:
         raise UsageError(
             f"The reference draws from {' and '.join(seen.unrecorded)}, which is not recorded; let it draw from "
             "self.np_random, so that its luck can be given to the other side."
+        )
+    if seen.observation_space["kind"] in NESTED:
+        raise UsageError(
+            f"The observations of the reference are a {seen.observation_space['kind']}, not one array; put them into "
+            "one (gymnasium.wrappers.FlattenObservation shows how), and translate that."
+        )
+    if seen.truncates_itself:
+        raise UsageError(
+            "The reference truncates episodes by itself, for a reason that is not in its state; leave that to a time "
+            "limit (--max-steps), or let it terminate."
         )
     draws = {}
     for when, drawn in (("reset", seen.reset_draws), ("step", seen.step_draws)):
@@ -202,11 +235,14 @@ def _scripts(project: Project) -> list[tuple[str, str, int, list[Any]]]:
 
 
 def _ends(space: gymnasium.Space[Any]) -> tuple[Any, Any]:
-    if isinstance(space, gymnasium.spaces.Discrete):
+    if isinstance(space, gymnasium.spaces.Discrete) and space.start == 0:
         return 0, int(space.n) - 1
     if isinstance(space, gymnasium.spaces.Box):
         return space.low, space.high
-    raise UsageError(f"The action space {space} is neither Discrete nor Box; such references are not supported yet.")
+    raise UsageError(
+        f"The action space {space} is neither a Box nor a Discrete that starts at 0; let the reference take such "
+        "actions, and translate that."
+    )
 
 
 def _name(path: str) -> str:

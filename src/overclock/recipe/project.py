@@ -22,6 +22,8 @@ from overclock.recipe.contract_file import ContractFile, load_contract, toml_pai
 SCHEMA = "overclock.project/1"
 FILE = "overclock.toml"
 Target = Literal["jax", "rust"]
+LEVELS = (1, 2, 3, 4)
+UNLIMITED = "unlimited"  # TOML has no word for None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,11 +57,17 @@ class ModulePlan:
     depends_on: tuple[str, ...] = ()
 
 
+def checkable(plan: ModulePlan) -> list[str]:
+    """The public names of a module that stand in no class; which of them are functions is seen when it is imported."""
+    names = [(name, name.partition(":")[2]) for name in plan.functions]
+    return [name for name, inner in names if inner.isidentifier() and not inner.startswith("_")]
+
+
 @dataclasses.dataclass(frozen=True)
 class Limits:
     """When to stop."""
 
-    dollars: float | None = 10.0
+    dollars: float | None = 10.0  # None, in the file "unlimited": no limit
     iterations: int = 50  # at one level, before a person is asked
     agent_seconds: float = 900.0  # one call of an agent
     timeout: float = 120.0  # one answer of a side under comparison
@@ -81,12 +89,14 @@ class AgentChoice:
 class Judging:
     """What a candidate has to pass."""
 
-    levels: tuple[int, ...] = (1, 2, 3, 4)
+    levels: tuple[int, ...] = LEVELS
     episodes: int = 100
     held_out: int = 100  # episodes whose seeds nobody learns; they answer with pass or fail only
     also: str = ""  # an existing fast implementation to be checked against as well: the entry point of a Subject
     training: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # level 4: what differs from PPO's defaults
     seeds: int = 10  # level 4: policies per side and look
+    looks: int = 3  # level 4: how often policies may be added
+    transfer_episodes: int = 100  # level 4: episodes per policy and side
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,6 +122,40 @@ class Project:
     def scenarios(self) -> Path:
         """The folder of level 2."""
         return self.folder / "scenarios"
+
+
+@dataclasses.dataclass(frozen=True)
+class Changes:
+    """What one run does otherwise than its project says; None: as the project says."""
+
+    agent: str | None = None
+    model: str | None = None
+    budget: float | None = None
+    levels: tuple[int, ...] | None = None
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "Changes":
+        """From what a journal remembers."""
+        return cls(**{**values, "levels": None if values["levels"] is None else tuple(values["levels"])})
+
+    def over(self, earlier: "Changes") -> "Changes":
+        """These, and the earlier ones where these say nothing."""
+        given = {name: value for name, value in dataclasses.asdict(self).items() if value is not None}
+        return dataclasses.replace(earlier, **given)
+
+    def of(self, project: Project) -> Project:
+        """The project with these changes."""
+        agent, limits, judging = project.agent, project.limits, project.judging
+        if self.agent is not None and self.agent != agent.name:
+            agent = dataclasses.replace(agent, name=self.agent, model="")  # another agent's model is not this one's
+        if self.model is not None:
+            agent = dataclasses.replace(agent, model=self.model)
+        if self.budget is not None:
+            limits = dataclasses.replace(limits, dollars=self.budget)
+        if self.levels is not None:
+            judging = dataclasses.replace(judging, levels=tuple(sorted(set(self.levels))))
+            _require_levels(judging.levels)
+        return dataclasses.replace(project, agent=agent, limits=limits, judging=judging)
 
 
 PARTS: dict[str, Any] = {"reference": Reference, "limits": Limits, "agent": AgentChoice, "judging": Judging}
@@ -141,6 +185,7 @@ def load_project(folder: Path) -> Project:
     except (tomllib.TOMLDecodeError, TypeError, ValueError) as error:
         raise UsageError(f"'{path}' is not usable: {str(error).rstrip('.')}.") from error
     _require_order(path, modules)
+    _require_levels(parts["judging"].levels)
     contract = load_contract(folder / CONTRACT)
     return Project(folder=folder, name=name, target=target, modules=modules, contract=contract, **parts)
 
@@ -149,7 +194,10 @@ def format_project(project: Project) -> str:
     """The text of an overclock.toml."""
     lines = [f'schema = "{SCHEMA}"', *toml_pairs({"name": project.name, "target": project.target}), ""]
     for name in PARTS:
-        lines += [f"[{name}]", *toml_pairs(dataclasses.asdict(getattr(project, name))), ""]
+        values = dataclasses.asdict(getattr(project, name))
+        if "dollars" in values and values["dollars"] is None:
+            values["dollars"] = UNLIMITED
+        lines += [f"[{name}]", *toml_pairs(values), ""]
     lines.append("# Translated one after the other; a module comes after those it depends on.")
     for module in project.modules:
         lines += ["[[modules]]", *toml_pairs(dataclasses.asdict(module)), ""]
@@ -162,7 +210,13 @@ def _tuples(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
     unknown = [name for name in values if name not in known]
     if unknown:
         raise ValueError(f"it has the unknown key '{unknown[0]}'")
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    plain = {name: None if value == UNLIMITED else value for name, value in values.items()}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
+
+
+def _require_levels(levels: tuple[int, ...]) -> None:
+    if not levels or any(level not in LEVELS for level in levels):
+        raise UsageError(f"There are levels 1 to 4, got {', '.join(map(str, levels)) or 'none'}.")
 
 
 def _require_order(path: Path, modules: tuple[ModulePlan, ...]) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from overclock.recipe.candidate import candidate_spec
 from overclock.recipe.project import Project, load_project
+from overclock.recipe.rust import target as rust
 from overclock.recipe.sandbox import sandboxed
 from overclock.verify.contract import Twin
 from overclock.verify.subject import SubjectSpec
@@ -25,17 +26,25 @@ TRAINING = {
 def project_twin(project: Project, candidate: Path, scenarios: Path | None = None, sandbox: str = "best") -> Twin:
     """The twin of a project and one candidate; `scenarios` replaces the project's own folder."""
     contract = str(project.contract_path.resolve())
-    performance = apart(project, candidate_spec(candidate), candidate, sandbox)
+    performance = apart(project, performance_spec(project, candidate), candidate, sandbox)
+    contracts = project.contract.contracts()
+    if project.target == "rust":  # one program, whose types are the contract's
+        contracts = dict(list(contracts.items())[:1])
     return Twin(
         name=project.name,
         reference=_reference(project, "overclock.recipe.reference:reference", ("contract", contract)),
         performance=performance,
-        contracts=project.contract.contracts(),
+        contracts=contracts,
         scenarios=str(scenarios or project.scenarios),
         modules=f"overclock.recipe.contract_modules:modules|{project.reference.cls}@{contract}",
         transfer=f"overclock.recipe.project_twin:transfer_plan|{project.folder.resolve()}",
         traced=True,
     )
+
+
+def performance_spec(project: Project, candidate: Path) -> SubjectSpec:
+    """A candidate in the language of the project's target."""
+    return rust.performance_spec(project, candidate) if project.target == "rust" else candidate_spec(candidate)
 
 
 def apart(project: Project, spec: SubjectSpec, candidate: Path, sandbox: str = "best") -> SubjectSpec:
@@ -57,6 +66,8 @@ def transfer_plan(folder: str) -> TransferPlan:
     return TransferPlan(
         training={name: tuple(value) if isinstance(value, list) else value for name, value in training.items()},
         seeds=project.judging.seeds,
+        looks=project.judging.looks,
+        episodes=project.judging.transfer_episodes,
         reference_env=_reference_env(project),
         precision=next(iter(project.contract.precisions)),
     )

@@ -4,9 +4,12 @@ import contextlib
 import dataclasses
 import datetime
 import os
+import secrets
 import shutil
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from overclock.errors import UsageError
 from overclock.recipe import sandbox as sandboxes
@@ -16,16 +19,20 @@ from overclock.recipe.agents.command import Wrap
 from overclock.recipe.briefing import Briefing
 from overclock.recipe.gateway import OFFICIAL, Gateway, Prices, Providers, Upstream
 from overclock.recipe.gateway.backend import Backend
+from overclock.recipe.gateway.dialects import DIALECTS
 from overclock.recipe.judge import Judge, Progress
-from overclock.recipe.loop import Loop, Options
-from overclock.recipe.project import Project
+from overclock.recipe.loop import Options
+from overclock.recipe.project import Changes, Project
 from overclock.recipe.run import Run
 from overclock.recipe.run_cost import spending
 from overclock.recipe.run_page import write_run_report
 from overclock.recipe.run_recorder import JournalRecorder
 from overclock.recipe.run_report import run_report
+from overclock.recipe.sandbox import Sandbox
 from overclock.recipe.sandbox.rights import GATEWAY_PORT, agent_rights
 from overclock.recipe.usage import Usage
+from overclock.recipe.work_tree import frozen_tree
+from overclock.recipe.workflows import NOTHING, about, loop_for
 
 KEYS = {
     "anthropic": "ANTHROPIC_API_KEY",
@@ -34,7 +41,8 @@ KEYS = {
     "gemini": "GEMINI_API_KEY",
 }
 WITHOUT_MODEL = ("manual", "replay", "scripted")
-TOKEN = "overclock"  # what agents are given instead of a key
+IN_OUR_PROCESS = "api"  # asks a model itself and touches files with our tools alone
+UNFENCED = "none"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,68 +66,124 @@ class Finished:
     """How a run ended, and its page."""
 
     outcome: str
+    sentence: str
     run: Path
     page: Path
+    cost: dict[str, Any]
 
 
-def translate(project: Project, run_id: str | None = None, ways: Ways = Ways()) -> Finished:
-    """Start a run."""
+def translate(
+    project: Project,
+    run_id: str | None = None,
+    ways: Ways = Ways(),
+    changes: Changes = Changes(),
+    more: Mapping[str, Any] = NOTHING,
+) -> Finished:
+    """Start a run; `more` is what its run.json says about a workflow of its own (workflows.py)."""
+    if project.target != "jax":
+        raise UsageError(f"Candidates in {project.target} cannot be judged yet; set target to jax in overclock.toml.")
     now = datetime.datetime.now(datetime.UTC)
     folder = project.folder / "runs" / (run_id or f"{project.name}-{now:%Y%m%d-%H%M%S}")
-    with Run.create(folder, {"project": project.name, "folder": str(project.folder.resolve())}) as run:
+    changed = changes.of(project)
+    with Run.create(folder, about(project, more)) as run:
         shutil.copytree(project.scenarios, run.folder / "scenarios", dirs_exist_ok=True)
-        return _work(project, run, ways)
+        return _work(changed, run, ways, changes)
 
 
-def resume(project: Project, folder: Path, ways: Ways = Ways(), note: str = "", submitted: bool = False) -> Finished:
-    """Go on with a run; what its journal knows is not done again. `submitted`: a person has worked on the candidate."""
+def resume(
+    project: Project,
+    folder: Path,
+    ways: Ways = Ways(),
+    note: str = "",
+    submitted: bool = False,
+    changes: Changes = Changes(),
+) -> Finished:
+    """Go on with a run; what its journal knows is not done again, and what it was started with still holds.
+
+    `submitted`: a person has done the task that it waits for. `changes` add to those of its start.
+    """
     with Run.open(folder, write=True) as run:
         ends = run.journal.events("run ended")
         if ends and ends[-1].facts["outcome"] == "done":
             raise UsageError(f"The run '{run.id}' is done; `overclock report {run.id}` shows it.")
         if submitted and (not ends or ends[-1].facts["outcome"] != "waiting"):
             raise UsageError(f"The run '{run.id}' does not wait for anybody's work; `overclock resume` continues it.")
-        if ends and ends[-1].facts["outcome"] == "stuck":
-            run.journal.append("help given", note=note)
-        return _work(project, run, ways, submitted)
+        starts = run.journal.events("run started")
+        if starts:
+            changes = changes.over(Changes.from_json(starts[-1].facts["changes"]))
+            ways = dataclasses.replace(ways, options=Options(**starts[-1].facts["options"]))
+        else:  # killed before it began: its tests may not be there yet
+            shutil.copytree(project.scenarios, run.folder / "scenarios", dirs_exist_ok=True)
+        if _asked(run):
+            run.journal.append("help given", note=note, changed=_by_hand(run))
+        return _work(changes.of(project), run, ways, changes, submitted)
 
 
-def _work(project: Project, run: Run, ways: Ways, submitted: bool = False) -> Finished:
+def _asked(run: Run) -> bool:
+    """Whether somebody was asked for help since help was given the last time."""
+    newest = [event.kind for event in run.journal.events() if event.kind in ("help asked", "help given")]
+    return newest[-1:] == ["help asked"]
+
+
+def _by_hand(run: Run) -> bool:
+    """Whether the candidate is another one than the agent left."""
+    frozen = run.journal.events("candidate frozen")
+    return bool(frozen) and frozen_tree(run.candidate).hash != frozen[-1].facts["candidate"]
+
+
+def _work(project: Project, run: Run, ways: Ways, changes: Changes, submitted: bool = False) -> Finished:
     scenarios = run.folder / "scenarios"
-    judging_sandbox = sandboxes.by_name(ways.sandbox)
-    judge = Judge(project, scenarios, run.folder / "repro", judging_sandbox.name, ways.progress)
-    with _agent(project, run, ways) as (agent, endpoint):
-        briefing = Briefing(project, scenarios, judging_sandbox.name)
-        loop = Loop(project, run, agent, judge, briefing, endpoint, ways.options, submitted, ways.say)
-        outcome = loop.go()
-    page = write_run_report(run.folder, run_report(run))
-    return Finished(outcome, run.folder, page)
+    sandbox = sandboxes.by_name(ways.sandbox).name
+    judge = Judge(project, scenarios, run.folder / "repro", sandbox, ways.progress)
+    with _agent(project, run, ways) as (agent, endpoint, fenced):
+        # An agent that nothing holds back can reach the judge, whatever holds its candidates back.
+        briefing = Briefing(project, scenarios, sandbox if fenced != UNFENCED else UNFENCED)
+        remembered = {"changes": dataclasses.asdict(changes), "candidate_sandbox": sandbox, "agent_sandbox": fenced}
+        given = (endpoint, ways.options, submitted, remembered, ways.say)
+        outcome = loop_for(project, run, agent, judge, briefing, *given).go()
+    report = run_report(run)
+    page = write_run_report(run.folder, report)
+    return Finished(outcome, report["sentence"], run.folder, page, report["cost"])
 
 
 @contextlib.contextmanager
-def _agent(project: Project, run: Run, ways: Ways) -> Iterator[tuple[Agent, Endpoint | None]]:
-    """The agent, and the gateway before its model where it has one."""
+def _agent(project: Project, run: Run, ways: Ways) -> Iterator[tuple[Agent, Endpoint | None, str | None]]:
+    """The agent, the gateway before its model where it has one, and the sandbox around it where it needs one."""
     if ways.agent is not None and ways.backend is None:
-        yield ways.agent, None
+        yield ways.agent, None, None
         return
-    name = project.agent.name
-    if ways.agent is None and name.partition(":")[0] in WITHOUT_MODEL:
-        yield _named(project, run, ways, None), None
+    kind = project.agent.name.partition(":")[0]
+    if ways.agent is None and kind in WITHOUT_MODEL:
+        yield _named(project, run, ways, None), None, None
         return
-    socket = run.folder / "gateway.socket"
-    spent = spending(run.journal.events()).so_far()["dollars"] or 0.0
-    with Gateway(
-        ways.backend or _providers(ways),
-        prices=Prices.load(ways.prices),
-        cap=project.limits.dollars,
-        spent=Usage(dollars=spent),
-        recorder=JournalRecorder(run.journal),
-        token=TOKEN,
-        unix_socket=socket,
-    ) as gateway:
-        wrap, port = _wrap(run, ways, socket)
-        endpoint = Endpoint(gateway.base_url("anthropic", port=port), TOKEN)
-        yield ways.agent or _named(project, run, ways, wrap), endpoint
+    with contextlib.ExitStack() as stack:
+        # A short path of our own: the name of a socket may not be longer than 107 bytes.
+        socket = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="overclock-"))) / "gateway"
+        token = f"overclock-{secrets.token_hex(16)}"
+        gateway = stack.enter_context(
+            Gateway(
+                ways.backend or _providers(ways),
+                prices=Prices.load(ways.prices),
+                cap=project.limits.dollars,
+                spent=_spent(run),
+                recorder=JournalRecorder(run.journal),
+                token=token,
+                unix_socket=socket,
+            )
+        )
+        if ways.agent is not None or kind == IN_OUR_PROCESS:
+            agent = ways.agent or _named(project, run, ways, None)
+            yield agent, Endpoint(gateway.base_url("anthropic"), token), None
+            return
+        chosen = sandboxes.by_name(ways.agent_sandbox)
+        wrap, port = (None, None) if chosen.name == UNFENCED else (wrapped(run, chosen, socket), GATEWAY_PORT)
+        yield _named(project, run, ways, wrap), Endpoint(gateway.base_url("anthropic", port=port), token), chosen.name
+
+
+def _spent(run: Run) -> Usage:
+    """What the gateway counts from: nothing, a sum, or an amount that nobody knows."""
+    cost = spending(run.journal.events()).so_far()
+    return Usage(dollars=0.0 if cost["metered"] is None and cost["dollars"] is None else cost["dollars"])
 
 
 def _named(project: Project, run: Run, ways: Ways, wrap: Wrap | None) -> Agent:
@@ -135,32 +199,35 @@ def _named(project: Project, run: Run, ways: Ways, wrap: Wrap | None) -> Agent:
 
 
 def _providers(ways: Ways) -> Providers:
-    keys = {dialect: os.environ.get(variable) for dialect, variable in KEYS.items()}
-    return Providers({dialect: Upstream(ways.upstream or OFFICIAL[dialect], keys[dialect]) for dialect in OFFICIAL})
+    """The providers' own servers, or one server that speaks for all of them."""
+    other = None if ways.upstream is None else ways.upstream.rstrip("/").removesuffix("/v1")
+    return Providers({
+        dialect: Upstream(
+            OFFICIAL[dialect] if other is None else other + DIALECTS[dialect].prefix, os.environ.get(KEYS[dialect])
+        )
+        for dialect in OFFICIAL
+    })  # fmt: skip
 
 
-def _wrap(run: Run, ways: Ways, socket: Path) -> tuple[Wrap | None, int | None]:
+def wrapped(run: Run, sandbox: Sandbox, socket: Path) -> Wrap:
     """A sandbox around an agent's command: it writes its candidate and its home, and reaches the gateway alone."""
-    chosen = sandboxes.by_name(ways.agent_sandbox)
-    if chosen.name == "none":
-        return None, None
-    home = run.folder / "agent" / "home"
+    home = run.folder.resolve() / "agent" / "home"
 
     def wrap(argv: list[str], environment: dict[str, str], folder: Path) -> tuple[list[str], dict[str, str]]:
         home.mkdir(parents=True, exist_ok=True)
-        program = Path(argv[0]).resolve()
         rights = agent_rights(
-            folder, readable=_installed(program), gateway_socket=socket, environment=environment, port=GATEWAY_PORT
-        )
-        launch = chosen.launch(argv, dataclasses.replace(rights, write=(*rights.write, home.resolve())))
+            folder, readable=installed(Path(argv[0])), gateway_socket=socket, environment=environment,
+            port=GATEWAY_PORT,
+        )  # fmt: skip
+        launch = sandbox.launch(argv, dataclasses.replace(rights, write=(*rights.write, home)))
         return launch.argv, launch.environment
 
-    return wrap, GATEWAY_PORT
+    return wrap
 
 
-def _installed(program: Path) -> list[Path]:
-    """What a program may need to read of itself: the npm tree it lies in, or its own folder."""
-    for parent in program.parents:
-        if parent.name == "node_modules":
-            return [parent]
-    return [program.parent]
+def installed(program: Path) -> list[Path]:
+    """What a program may need to read of itself: the npm tree it lies in or its own folder, also where links lead."""
+    return list(dict.fromkeys(
+        next((parent for parent in path.parents if parent.name == "node_modules"), path.parent)
+        for path in (program, program.resolve())
+    ))  # fmt: skip

@@ -1,6 +1,7 @@
 """What the judge says about a candidate at one level, and the facts a repair starts from."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, Literal
 
 Level = int | Literal["held-out"]
@@ -29,7 +30,7 @@ class Verdict:
 def failure(level: Level, sentences: list[str], **facts: Any) -> dict[str, Any]:
     """The facts of a failure; `module`, `field` and `step` are None where they are not known."""
     known = {"module": None, "field": None, "step": None, **facts}
-    return {"level": level, "sentence": sentences[0], "sentences": sentences, **known}
+    return {"level": level, "sentence": sentences[0] if sentences else "", "sentences": sentences, **known}
 
 
 def count(level: dict[str, Any]) -> tuple[int, int]:
@@ -47,9 +48,11 @@ def count(level: dict[str, Any]) -> tuple[int, int]:
     return sum(outcomes), len(outcomes)
 
 
-def failure_of(level: dict[str, Any]) -> dict[str, Any]:
-    """What is wrong, from the result of a level that did not pass."""
-    return {1: _property, 2: _interaction, 3: _rollout, 4: _transfer}[level["level"]](level)
+def failure_of(level: dict[str, Any], more: Sequence[str] = ()) -> dict[str, Any]:
+    """What is wrong, from the result of a level that did not pass, and what was found besides."""
+    facts = {1: _property, 2: _interaction, 3: _rollout, 4: _transfer}[level["level"]](level)
+    sentences = [*facts["sentences"], *more] or [f"Level {level['level']} did not pass."]
+    return {**facts, "sentence": sentences[0], "sentences": sentences}
 
 
 def _property(level: dict[str, Any]) -> dict[str, Any]:
@@ -65,12 +68,14 @@ def _property(level: dict[str, Any]) -> dict[str, Any]:
         )  # fmt: skip
         sentences.append(f"{module['name']}: {', '.join(wrong)} differ from the reference.{example}")
     gate = level["gate"]
+    if gate.get("missing"):
+        sentences.append(f"Not there: {', '.join(gate['missing'])}; keep the names of the reference's functions.")
     if gate["not_exercised"]:
         unused = ", ".join(name.rpartition(":")[2] for name in gate["not_exercised"])
         sentences.append(f"Never called by any function of the contract: {unused}; remove what is not needed.")
     first = level["first_failure"]
     if first is None:
-        return failure(1, sentences or ["Level 1 did not pass."])
+        return failure(1, sentences)
     return failure(1, sentences, module=first["module"], field=first["field"], inputs=first.get("inputs"))
 
 
@@ -91,12 +96,18 @@ def _interaction(level: dict[str, Any]) -> dict[str, Any]:
                 f"The environment does not agree with itself ({check['name']}): {check['worst_field']} is off by "
                 f"{check['largest_error']:.3g} {check['unit']}."
             )
-    stale = [scenario["stale"] for scenario in level["scenarios"] if scenario["stale"]]
-    return failure(2, [*sentences, *stale] or ["There are no scenarios."], field=field, step=step)
+    sentences += [scenario["stale"] for scenario in level["scenarios"] if scenario["stale"]]
+    if not level["scenarios"]:
+        sentences.append("There are no scenarios.")
+    return failure(2, sentences, field=field, step=step)
 
 
 def _rollout(level: dict[str, Any]) -> dict[str, Any]:
     found = [c["first_divergence"] for c in level["comparisons"] if c["first_divergence"] is not None]
+    if not found:  # flags excused too often, or an exhaustive walk alone
+        walked = level["exhaustive"]
+        said = "too many flags were excused near a threshold" if walked is None else walked["sentence"]
+        return failure(3, [f"Whole episodes agree, but {said}."])
     first = min(found, key=lambda one: one["step"])
     sentence = (
         f"{first['field']} is {first['performance']} after step {first['step']} of the episode with seed "

@@ -18,7 +18,7 @@ from overclock.verify.targets import find
 def runner(spec: SubjectSpec, modules: str) -> SubjectSpec:
     """The spec of a performance side that runs its modules one by one."""
     options = (("subject", [spec.entry_point, dict(spec.options)]), ("modules", modules))
-    return dataclasses.replace(spec, entry_point="overclock.verify.module_runner:ModuleRunner", options=options)
+    return dataclasses.replace(spec, entry_point=spec.module_runner, options=options)
 
 
 class ModuleRunner:

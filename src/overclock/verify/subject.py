@@ -64,6 +64,8 @@ class SubjectSpec:
     launcher: str | None = None
     launcher_options: tuple[tuple[str, Any], ...] = ()
     files: tuple[str, ...] = ()
+    module_runner: str = "overclock.verify.module_runner:ModuleRunner"  # asks it for single functions, at level 1
+    trainer: str = "overclock.verify.transfer_training:PerformanceTrainer"  # trains on it, at level 4
 
     def with_environment(self, **variables: str) -> "SubjectSpec":
         """The same subject with further environment variables."""

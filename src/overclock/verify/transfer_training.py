@@ -34,7 +34,7 @@ def performance_trainer(twin: Twin, plan: TransferPlan) -> SubjectSpec:
     """The spec of a worker that trains on the performance side, bugs planted in it included."""
     spec = twin.performance.with_environment(JAX_PLATFORMS="cpu", JAX_ENABLE_X64="0")
     options = (("subject", [spec.entry_point, dict(spec.options)]), ("config", dict(plan.training)))
-    return dataclasses.replace(spec, entry_point=f"{HERE}:PerformanceTrainer", options=options)
+    return dataclasses.replace(spec, entry_point=spec.trainer, options=options)
 
 
 def reference_trainer(plan: TransferPlan) -> SubjectSpec:

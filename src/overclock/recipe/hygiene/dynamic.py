@@ -20,12 +20,13 @@ from overclock.env.trials import sample_action
 from overclock.errors import OverclockError
 from overclock.recipe.candidate import load_candidate
 from overclock.recipe.hygiene import programs
+from overclock.recipe.hygiene.finding import DERIVED
 from overclock.recipe.hygiene.judge import RULES, leaves_the_program
 from overclock.recipe.hygiene.tampering import snapshot, tampered
 from overclock.verify.metamorphic import distances
 
 FRESH_TRACES = 3  # of everything, each without what JAX remembers of earlier ones
-ROUNDS = 16  # further traces of the rules, with real steps between them
+ROUNDS = 40  # further traces of the rules, with real steps between them
 STEPS_PER_ROUND = 4
 EAGER_STATES = 6
 SHOWN = 20  # entries of a list that are reported
@@ -50,7 +51,7 @@ class Inspector:
         """Everything there is to see; see judge.py for what is made of it."""
         report: dict[str, Any] = {
             "error": None, "contract": None, "functions": {}, "rounds": [], "tampered": [], "not_finite": [],
-            "eager_ulps": 0.0, "steps": 0,
+            "eager_ulps": 0.0, "steps": 0, "replaced": [],
         }  # fmt: skip
         try:
             report |= _look(*load_candidate(self._folder))
@@ -61,10 +62,10 @@ class Inspector:
 
 
 def _look(env: Environment[Any, Any], params: Any) -> dict[str, Any]:
-    run = _Run(env, params)
+    run, replaced = _Run(env, params), _replaced(env)
     functions = {name: _traced(program) for name, program in run.programs().items()}
     if any(map(leaves_the_program, functions.values())):
-        return {"functions": functions}  # every callback takes its time, and the verdict is clear
+        return {"functions": functions, "replaced": replaced}  # every callback takes its time, and the verdict is clear
     changed: list[str] = []
     rules = [name for name in RULES if "error" not in functions[name]]
     for _ in range(ROUNDS):
@@ -77,6 +78,7 @@ def _look(env: Environment[Any, Any], params: Any) -> dict[str, Any]:
                 changed.append(name)
     return {
         "functions": functions,
+        "replaced": replaced,
         "rounds": changed,
         "not_finite": sorted(run.not_finite)[:SHOWN],
         "steps": run.taken,
@@ -172,6 +174,12 @@ def _traced(program: tuple[Callable[..., Any], tuple[Any, ...]]) -> dict[str, An
         "constant_bytes": programs.constant_bytes(first),
         "digests": [programs.digest(trace) for trace in traces],
     }
+
+
+def _replaced(env: Environment[Any, Any]) -> list[str]:
+    """What the base class derives and this environment defines otherwise."""
+    own = type(env)
+    return sorted(name for name in DERIVED if getattr(own, name) is not getattr(Environment, name) or name in vars(env))
 
 
 def _contract(env: Environment[Any, Any], params: Any) -> str | None:

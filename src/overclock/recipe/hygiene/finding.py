@@ -3,6 +3,8 @@
 import dataclasses
 
 KIB = 1 << 10
+# What the base class derives from the rules: resets, step counting, truncation. No environment replaces it.
+DERIVED = frozenset({"reset", "step", "step_env", "reset_state", "begin", "advance"})
 
 
 @dataclasses.dataclass(frozen=True, order=True)

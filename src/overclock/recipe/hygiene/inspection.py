@@ -28,9 +28,7 @@ def inspect_candidate(spec: SubjectSpec, limits: Limits = DEFAULT, timeout: floa
     try:
         with ProcessSubject(spec, 1, "the candidate", timeout) as worker:
             return inspect_through(worker, limits)
-    except CouldNotVerifyError as error:
-        return [no_answer(error)]
-    except Exception as error:  # whatever an answer in no known form makes our own reading of it raise
+    except Exception as error:  # it died or hung; or whatever nonsense makes our own reading of it raise
         return [no_answer(error)]
 
 
@@ -42,7 +40,7 @@ def inspect_through(worker: ProcessSubject, limits: Limits) -> list[Finding]:
     answered = time.monotonic()
     after = worker.ask("clock")
     shortest, longest = answered - asked, time.monotonic() - started
-    return sorted([*judge_inspection(data, limits), *_judge_clocks(before, after, shortest, longest, limits)])
+    return sorted([*judge_inspection(data, limits), *judge_clocks(before, after, shortest, longest, limits)])
 
 
 def no_answer(error: Exception) -> Finding:
@@ -52,7 +50,7 @@ def no_answer(error: Exception) -> Finding:
     return Finding("", 0, "worker", sentence)
 
 
-def _judge_clocks(before: Any, after: Any, shortest: float, longest: float, limits: Limits) -> list[Finding]:
+def judge_clocks(before: Any, after: Any, shortest: float, longest: float, limits: Limits) -> list[Finding]:
     """Between two looks at its clocks at least `shortest` and at most `longest` of our seconds went by."""
     for clocks in (before, after):
         if not (isinstance(clocks, list) and len(clocks) == CLOCKS and all(type(clock) is float for clock in clocks)):

@@ -37,7 +37,7 @@ def judge_inspection(data: Any, limits: Limits) -> list[Finding]:
 
 
 def _findings(data: Any, limits: Limits) -> Iterator[Finding]:
-    keys = {"error", "contract", "functions", "rounds", "tampered", "not_finite", "eager_ulps", "steps"}
+    keys = {"error", "contract", "functions", "rounds", "tampered", "not_finite", "eager_ulps", "steps", "replaced"}
     report = _mapping(data, keys, "the answer")
     for name in _texts(report["tampered"], "tampered")[:LIST]:
         yield Finding("", 0, "tampering", f"The candidate replaced `{name}`, which is not its own.")
@@ -46,6 +46,8 @@ def _findings(data: Any, limits: Limits) -> Iterator[Finding]:
         return
     if report["contract"] is not None:
         yield Finding("", 0, "contract", _text(report["contract"], "contract"))
+    for name in _texts(report["replaced"], "replaced"):
+        yield Finding("", 0, "derived", f"`{name}` is derived by the base class and must not be replaced.")
     functions = _mapping(report["functions"], set(FUNCTIONS), "functions")
     for name in FUNCTIONS:
         yield from _of_function(name, functions[name], limits)

@@ -3,28 +3,26 @@
 import ast
 from collections.abc import Mapping
 
-from overclock.recipe.hygiene.finding import Finding, Limits
+from overclock.recipe.hygiene.finding import DERIVED, Finding, Limits
 from overclock.recipe.hygiene.source import Source, docstrings
 
 BASE = "Environment"
-# What the base class derives from the rules: resets, step counting, truncation.
-DERIVED = frozenset({"reset", "step", "step_env", "reset_state", "begin", "advance"})
 NUMBER_BYTES = 8
 
 
 def check_classes(sources: Mapping[str, Source]) -> list[Finding]:
     """No environment replaces what the base class derives."""
-    nodes = ((source, node) for source in sources.values() for node in ast.walk(source.tree))
-    classes = [(source, node) for source, node in nodes if isinstance(node, ast.ClassDef)]
-    environments = {BASE}
-    while True:  # until nobody inherits from a newly found one
-        found = {node.name for _, node in classes if not environments.isdisjoint(map(_last_name, node.bases))}
-        if found <= environments:
-            break
-        environments |= found
+    nodes = [(source, node) for source in sources.values() for node in ast.walk(source.tree)]
+    environments, known = {BASE}, 0
+    while known < len(environments):  # until nobody inherits from a newly found one
+        known = len(environments)
+        for _, node in nodes:
+            environments |= _further_names(node, environments)
     findings = []
-    for source, node in classes:
-        for statement in node.body if node.name in environments else ():
+    for source, node in nodes:
+        if not isinstance(node, ast.ClassDef) or node.name not in environments:
+            continue
+        for statement in node.body:
             for name in sorted(DERIVED & _defined(statement)):
                 sentence = f"`{name}` is derived by the base class and must not be replaced; put the rule elsewhere."
                 findings.append(source.finding(statement, "derived", sentence))
@@ -68,6 +66,17 @@ def _size(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return max(NUMBER_BYTES, (value.bit_length() + 7) // 8)
     return NUMBER_BYTES if isinstance(value, float | complex) else 0
+
+
+def _further_names(node: ast.AST, known: set[str]) -> set[str]:
+    """Names that a node gives to classes among `known`, or to those that inherit from them."""
+    if isinstance(node, ast.ClassDef) and not known.isdisjoint(map(_last_name, node.bases)):
+        return {node.name}
+    if isinstance(node, ast.ImportFrom):
+        return {alias.asname for alias in node.names if alias.asname and alias.name in known}
+    if isinstance(node, ast.Assign) and _last_name(node.value) in known:
+        return {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return set()
 
 
 def _last_name(node: ast.AST) -> str:

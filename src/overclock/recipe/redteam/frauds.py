@@ -42,7 +42,7 @@ def all_is_well(self):
     function = {"primitives": ["add"], "effects": [], "custom_calls": [], "constant_bytes": 0, "digests": [digest] * 3}
     return {
         "error": None, "contract": None, "functions": dict.fromkeys(judge.FUNCTIONS, function), "rounds": [],
-        "tampered": [], "not_finite": [], "eager_ulps": 0.0, "steps": 96,
+        "tampered": [], "not_finite": [], "eager_ulps": 0.0, "steps": 96, "replaced": [],
     }
 
 
@@ -70,7 +70,7 @@ FRAUDS = (
         (CLASS, OF_THE_REFERENCE.lstrip() + CALLED_BACK.lstrip() + CLASS),
         CALL_BACK,
         first="import gymnasium\nimport jax\nimport numpy as np\n",
-        refused="'gymnasium' is hidden|No module named 'gymnasium'",
+        refused="'gymnasium' is hidden|No module named 'gymnasium'|Permission denied: .*gymnasium",
     ),
     cheat(
         "host-callback",

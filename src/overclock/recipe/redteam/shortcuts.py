@@ -73,7 +73,8 @@ SHORTCUTS = (
         (
             "        terminated = fallen(after, params)\n",
             "        over = fallen(after, params)\n"
-            "        after = after.replace(theta=jnp.where(over, jnp.nan, after.theta), x=jnp.where(over, jnp.nan, after.x))\n"
+            "        x, theta = (jnp.where(over, jnp.nan, value) for value in (after.x, after.theta))\n"
+            "        after = after.replace(x=x, theta=theta)\n"
             "        terminated = fallen(after, params)\n",
         ),
     ),

@@ -1,0 +1,70 @@
+"""How closely a contract wants values to agree, and at which boundary values its rules are asked."""
+
+import numpy as np
+
+from overclock.recipe.contract_file import Closeness, ContractFile, StateField
+from overclock.verify.contract import Precision
+from overclock.verify.distribution import REASON as CHANCE
+from overclock.verify.module import Output
+from overclock.verify.subject import Arrays
+
+BOUNDARY_STATES = 256
+WIDER = 1.1  # boundary values reach this far beyond what was seen
+
+Outputs = dict[Precision, tuple[Output, ...]]
+
+
+def output(name: str, group: str, close: Closeness, exact: bool = False) -> Output:
+    """An output as closely as the contract says of one step; whole numbers and flags are equal."""
+    tolerance = 0.0 if exact else close.of(name, group)[0]
+    # Boundary values can be far larger than what play shows, and rounding grows with them.
+    return Output(name, absolute=tolerance, relative=tolerance, reason=close.reason if tolerance else "")
+
+
+def equal(contract: ContractFile, *names: str) -> Outputs:
+    """Outputs that must be equal bit for bit."""
+    return {precision: tuple(Output(name) for name in names) for precision in contract.precisions}
+
+
+def by_chance(contract: ContractFile, names: list[str]) -> Outputs:
+    """Samples, whose distributions are compared."""
+    outputs = tuple(Output(name, distribution=True, reason=CHANCE) for name in names)
+    return dict.fromkeys(contract.precisions, outputs)
+
+
+def close_to(contract: ContractFile, *names: str, state: bool = True, flags: tuple[str, ...] = ()) -> Outputs:
+    """State fields and outputs, as closely as the contract says of one step."""
+    found: Outputs = {}
+    for precision, close in contract.precisions.items():
+        fields = [output(field.name, "state", close, field.exact) for field in contract.state] if state else []
+        fields += [output(name, name, close) for name in names]
+        found[precision] = (*fields, *(Output(flag) for flag in flags))
+    return found
+
+
+def bounded(contract: ContractFile) -> bool:
+    """Whether there are floats to put at the boundary of what was seen, in a reference that can be put there.
+
+    Whole numbers alone are not put anywhere: a state that play never shows may be one that the rules do not know.
+    """
+    return contract.set_state and any(not field.exact and field.low is not None for field in contract.state)
+
+
+def boundary(contract: ContractFile) -> Arrays:
+    """States whose floats lie at, beyond and between the ends of what was seen, and at zero; and a choice of action."""
+    generator = np.random.default_rng(0)
+    rows = [{field.name: _value(field, generator) for field in contract.state} for _ in range(BOUNDARY_STATES)]
+    stacked = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+    return {**stacked, "choice": generator.integers(0, 2**31, BOUNDARY_STATES)}
+
+
+def _value(field: StateField, generator: np.random.Generator) -> np.ndarray:
+    if field.low is None or field.high is None:
+        return np.zeros(field.shape, field.dtype)
+    if field.exact:
+        return generator.integers(int(field.low), int(field.high) + 1, field.shape).astype(field.dtype)
+    middle, half = (field.low + field.high) / 2, (field.high - field.low) / 2
+    choices = [0.0, field.low, field.high, middle - WIDER * half, middle + WIDER * half]
+    anywhere = generator.uniform(middle - WIDER * half, middle + WIDER * half, field.shape)
+    at_edge = generator.choice(choices, field.shape)
+    return np.where(generator.random(field.shape) < 0.5, anywhere, at_edge).astype(field.dtype)

@@ -1,0 +1,12 @@
+"""Which verdicts a candidate needs to hold at a level."""
+
+from overclock.recipe.project import Project
+from overclock.recipe.verdict import HELD_OUT, HYGIENE, Level
+
+
+def levels_up_to(project: Project, level: int) -> list[Level]:
+    """Hygiene, every level of the project up to this one, and from level 3 on held-out episodes; in this order."""
+    needed: list[Level] = [HYGIENE, *(one for one in project.judging.levels if one <= level)]
+    if level >= 3:
+        needed.append(HELD_OUT)
+    return needed

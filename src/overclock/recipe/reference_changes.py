@@ -1,0 +1,61 @@
+"""Two versions of a reference compared: the rules of its modules, and what its contract follows from."""
+
+import ast
+import dataclasses
+
+from overclock.recipe.contract_file import ContractFile, DrawField, StateField
+from overclock.recipe.hygiene.source import docstrings
+
+
+def same_rules(before: str, after: str) -> bool:
+    """Whether two texts of a module are the same program; comments, docstrings and layout do not count."""
+    first, second = _program(before), _program(after)
+    return first == second if first is not None and second is not None else _lines(before) == _lines(after)
+
+
+def _program(text: str) -> str | None:
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:  # an excerpt may lack the rest of a long `class` line
+        return None
+    told = docstrings(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [one for one in node.body if not (isinstance(one, ast.Expr) and one.value in told)]
+    return ast.dump(tree)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+
+
+def contract_differences(before: ContractFile, after: ContractFile) -> list[str]:
+    """How state and draws differ, in sentences; names, ranges and tolerances are the project's own."""
+    said: list[str] = []
+    old, new = ({field.read: field for field in one.state} for one in (before, after))
+    said += [f"The state has no `{read}` any more." for read in old if read not in new]
+    said += [f"The state has a new `{read}`: {_form(new[read])}." for read in new if read not in old]
+    for read in old:
+        if read in new and _form(old[read]) != _form(new[read]):
+            said.append(f"The state's `{read}` was {_form(old[read])} and is {_form(new[read])}.")
+    for when in ("reset", "step"):
+        first, second = ([_call(draw) for draw in getattr(one, f"{when}_draws")] for one in (before, after))
+        if first != second:
+            drew, draws = (", ".join(calls) or "nothing" for calls in (first, second))
+            said.append(f"A {when} drew {drew} and draws {draws}.")
+    return said
+
+
+def merged(before: ContractFile, after: ContractFile) -> ContractFile:
+    """The new state and draws with the project's own names and tolerances."""
+    names = {field.read: field.name for field in before.state}
+    state = tuple(dataclasses.replace(field, name=names.get(field.read, field.name)) for field in after.state)
+    return dataclasses.replace(after, state=state, precisions=before.precisions)
+
+
+def _form(field: StateField) -> str:
+    return f"{field.dtype}{list(field.shape)}"
+
+
+def _call(draw: DrawField) -> str:
+    return f"{draw.method}({draw.arguments}){list(draw.shape)}"

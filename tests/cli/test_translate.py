@@ -1,0 +1,80 @@
+"""`overclock translate`, `resume` and `submit`, as their users run them: exit codes, sentences, what is spent."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from recipe.court import small_project
+
+from overclock.recipe.gateway import Gateway, ScriptedModel, Tokens, Turn
+
+
+@pytest.fixture
+def project(tmp_path):
+    return small_project(tmp_path / "pond", dollars=1.0, agent_seconds=60)
+
+
+def overclock(*words, cwd):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "overclock", *map(str, words)]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=300)
+
+
+@pytest.fixture
+def endless(tmp_path):
+    """The options that lead to a model which never stops; a call costs a cent."""
+    pytest.importorskip("httpx", reason="a model is asked over HTTP")
+    (tmp_path / "prices.toml").write_text("[models]\nendless = {input=0, output=10, max_output=1000}")
+    turn = Turn([{"env.py": "x = 1\n"}], fault="loop")
+    model = ScriptedModel(lambda prompt: turn, tmp_path, Tokens(input=0, output=1000))
+    with Gateway(model) as upstream:
+        yield ["--upstream", upstream.base_url("anthropic"), "--prices", tmp_path / "prices.toml", "--json"]
+
+
+def test_a_model_that_never_stops_is_cut_at_the_budget_and_resume_keeps_the_spent_amount(project, endless, tmp_path):
+    start = ["translate", project.folder, "--agent", "api:openai:endless", "--budget", 0.05, "--run-id", "1"]
+    done = overclock(*start, *endless, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["schema"], told["outcome"]) == ("overclock.translate/1", "out of budget")
+    assert told["cost"]["dollars"] == pytest.approx(0.05, rel=1e-9)
+    assert "$0.0500 are spent of $0.05" in told["sentence"]
+    again = json.loads(overclock("resume", told["run"], *endless, cwd=tmp_path).stdout)
+    assert (again["outcome"], again["cost"]["calls"]) == ("out of budget", 5)
+    richer = json.loads(overclock("resume", told["run"], "--budget", 0.07, *endless, cwd=tmp_path).stdout)
+    assert richer["cost"]["dollars"] == pytest.approx(0.07, rel=1e-9)
+    assert (richer["cost"]["calls"], richer["cost"]["refused_calls"]) == (7, 2)  # the second time nobody was asked
+
+
+def test_a_person_is_told_what_to_do_and_may_submit(project, tmp_path):
+    done = overclock("translate", project.folder, "--run-id", "1", "--sandbox", "none", cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    run = project.folder / "runs" / "1"
+    assert "cost not reported" in done.stdout
+    assert f"overclock submit {run}" in done.stdout
+    prompts = list((run / "agent" / "logs").glob("*.prompt.md"))
+    assert len(prompts) == 1
+    again = overclock("submit", run, "--sandbox", "none", "--json", cwd=tmp_path)
+    assert again.returncode == 3, again.stderr  # an empty candidate is no environment, so it is sent back
+    assert json.loads(again.stdout)["outcome"] == "waiting"
+    assert "There is no env.py" in again.stderr
+    assert len(list((run / "agent" / "logs").glob("*.prompt.md"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["translate", "nothing.md"], "nothing.md"),
+        (["translate", "."], "it has no overclock.toml"),
+        (["translate", "pond", "--levels", "1", "9"], "There are levels 1 to 4"),
+        (["translate", "pond", "--agent", "cloud"], "did you mean 'claude'"),
+        (["resume", "nowhere"], "There is no run"),
+    ],
+)
+def test_a_wrong_command_is_one_sentence_and_exit_code_2(project, tmp_path, words, says):
+    done = overclock(*words, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr

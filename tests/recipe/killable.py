@@ -1,0 +1,34 @@
+"""A run in a process of its own that hangs at a chosen step, so that a test can kill it exactly there.
+
+`python killable.py FOLDER STEP`: the story of test_kill.py, which prints STEP when it gets there and waits for ever.
+"""
+
+import sys
+import threading
+from pathlib import Path
+
+from recipe.court import Story, env
+
+from overclock.recipe.usage import Usage
+
+SCRIPT = {
+    "translate": [env("1=fail")],
+    "repair": [env("speed=100")],
+    "optimise": [env("speed=200"), env("speed=200")],
+}
+PRICE = Usage(calls=1, input_tokens=1000, output_tokens=100, dollars=0.25, basis="self-reported")
+
+
+def story(folder):
+    return Story(Path(folder), SCRIPT, usage=PRICE)
+
+
+if __name__ == "__main__":
+
+    def wait(what):
+        if what == sys.argv[2]:
+            sys.stdout.write(f"{what}\n")
+            sys.stdout.flush()
+            threading.Event().wait()
+
+    story(sys.argv[1]).go(before=wait, hasty=False)

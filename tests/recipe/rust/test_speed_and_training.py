@@ -1,0 +1,58 @@
+"""A Rust candidate at work: stepped as fast as it goes, and trained on through the host loop."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from overclock.recipe.rust.library import load_library
+from overclock.recipe.rust.speed import FEWEST, measure, speed_spec
+from overclock.recipe.rust.subject import TRAINER, rust_spec
+from overclock.recipe.sandbox import sandboxed
+from overclock.verify.process import ProcessSubject
+
+BATCHES = (32, 128)
+CONFIG = {"total_steps": 256, "num_envs": 4, "num_steps": 16, "hidden": (8,)}
+
+
+def test_speed_is_steps_by_our_own_clock(honest, contract, toolchain, monkeypatch):
+    asked, clock = [], iter(range(10**6))
+    original = ProcessSubject.ask
+
+    def ask(self, call, **arguments):
+        asked.append((arguments["batch"], arguments["steps"]))
+        return original(self, call, **arguments)
+
+    monkeypatch.setattr(ProcessSubject, "ask", ask)
+    monkeypatch.setattr("overclock.recipe.rust.speed.time.perf_counter", lambda: float(next(clock)))
+    found = measure(sandboxed(speed_spec(honest, contract), honest), batches=BATCHES)
+    assert found == {str(batch): float(batch * asked[0][1]) for batch in BATCHES}  # every call took one second
+    assert [batch for batch, _ in asked] == [32] * (FEWEST + 1) + [128] * (FEWEST + 1)
+
+
+def test_a_run_steps_every_lane_whatever_the_threads(honest, contract, toolchain):
+    library = load_library(str(honest), str(contract), str(toolchain))
+    totals = [library.run(library.runner(5, seed=0), 30, threads) for threads in (1, 2, 8)]
+    assert totals[0] == totals[1] == totals[2]
+    assert 5 * 30 < totals[0] + 50 < 5 * 30 + 100  # a reward of 1 per step, and observations close to zero
+    runner = library.runner(5, seed=0)
+    assert [library.run(runner, 10, 2) for _ in range(3)][-1] == totals[0]
+    assert library.run(library.runner(5, seed=1), 30, 1) != totals[0]
+
+
+def test_training_learns_on_a_candidates_lanes_in_its_sandbox(honest, contract, toolchain):
+    pytest.importorskip("flax", reason="training needs the extra 'train'")
+    spec = rust_spec(honest, contract)
+    options = (("subject", [spec.entry_point, dict(spec.options)]), ("config", CONFIG))
+    spec = dataclasses.replace(spec, entry_point=TRAINER, options=options)
+    spec = sandboxed(spec.with_environment(JAX_PLATFORMS="cpu"), honest, hidden_packages=("gymnasium",))
+    with ProcessSubject(spec, 1, "the performance side") as trainer:
+        assert trainer.description["action_space"]["n"] == 2
+        trainer.ask("begin", seeds=np.array([0, 1]))
+        before = trainer.ask("weights")
+        curve = trainer.ask("advance", updates=2)
+        after = trainer.ask("weights")
+    assert curve["episodes"].shape == (2, 2)
+    assert curve["episodes"].sum() > 0
+    assert before.keys() == after.keys()
+    assert any(not np.array_equal(before[name], after[name]) for name in before)
