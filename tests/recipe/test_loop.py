@@ -145,7 +145,14 @@ def test_modules_are_translated_in_order_and_judged_as_far_as_they_are(tmp_path)
 def test_only_verified_gains_are_kept_and_others_are_taken_back(tmp_path):
     attempts = [env("speed=200"), env("speed=900", "3=fail"), env("speed=201"), env("speed=-1"), env("speed=300")]
     story = Story(tmp_path, {"translate": [GOOD], "optimise": attempts}, optimisations=5)
-    assert story.go() == "done"
+    given = []
+
+    def before(what):
+        if "optimise" in what:
+            given.append((story.run / "candidate" / "env.py").read_text())
+
+    assert story.go(before=before) == "done"
+    assert given == ["speed=100\n", *["speed=200\n"] * 4]  # each attempt starts from the best so far
     assert [kept for (kept,) in story.facts("optimisation", "kept")] == [True, False, False, False, True]
     assert (story.run / "candidate" / "env.py").read_text() == "speed=300\n"
     with Run.open(story.run) as run:
@@ -208,7 +215,9 @@ def test_help_lets_a_stuck_run_go_on_and_asks_for_every_verdict_anew(tmp_path):
     help_given(story, changed=False)
     story.script = {"repair": {2: GOOD}}
     assert story.go() == "done"
-    assert [level for _, level, _, _ in story.judge.judged][:2] == [0, 1]  # the contract may be another one now
+    stuck = story.facts("candidate frozen", "candidate")[0][0]
+    # The contract may be another one now.
+    assert [(candidate, level) for candidate, level, *_ in story.judge.judged][:2] == [(stuck, 0), (stuck, 1)]
     assert story.hands.tasks[0] == "004-repair-3-level-1"
     assert story.go() == "done"
     assert (story.hands.tasks, story.judge.judged) == ([], [])

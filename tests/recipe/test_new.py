@@ -6,8 +6,12 @@ import pytest
 
 from overclock.errors import UsageError
 from overclock.recipe.briefing import Briefing
+from overclock.recipe.contract_file import Closeness, ContractFile, StateField
+from overclock.recipe.contract_modules import contract_modules
 from overclock.recipe.new import new_project
 from overclock.recipe.project_twin import project_twin
+from overclock.recipe.reference import make_env
+from overclock.verify.calls import Recorder
 from overclock.verify.property import record
 from overclock.verify.scenario import load_scenarios
 
@@ -43,6 +47,35 @@ def test_a_gymnasium_environment_becomes_a_project_whose_functions_can_be_record
     last = made.project.modules[-1]
     prompt = Briefing(made.project, made.project.scenarios).translate("001", last)
     assert f"The state has exactly these fields: {state[0]}" in prompt
+
+
+class Tables:
+    """Holds much that never changes."""
+
+    def __init__(self):
+        self.x, self.table = 0, list(range(10_000))
+
+    def step(self):
+        self.x += 1
+
+
+def test_only_what_holds_the_state_is_copied_with_every_call():
+    name = f"{__name__}:Tables.step"
+    with Recorder([name], attributes={name: ("x",)}) as recorder:
+        Tables().step()
+    (call,) = recorder.samples[name].kept()
+    assert (call.before, call.after) == ({"x": 0}, {"x": 1})
+    contract = ContractFile((StateField("x", "body.x", "float64"),), precisions={"float64": Closeness()})
+    found = {module.name: module for module in contract_modules("pond:Pond", contract)}
+    assert (found["transition"].attributes, found["transition"].depth) == (("body",), 1)
+
+
+def test_a_class_is_made_with_the_limit_that_was_asked_for_last(tmp_path, monkeypatch):
+    file, _, _ = written(tmp_path).partition(":")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    entry_point = f"{Path(file).stem}:Pond"
+    assert make_env(entry_point=entry_point, max_steps=3).spec.max_episode_steps == 3
+    assert make_env(entry_point=entry_point, max_steps=5).spec.max_episode_steps == 5
 
 
 ENV = """

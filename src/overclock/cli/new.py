@@ -81,6 +81,7 @@ def described(made: Any, sober: Any) -> dict[str, Any]:
             "step": [dataclasses.asdict(draw) for draw in project.contract.step_draws],
         },
         "not_represented": [dataclasses.asdict(one) for one in made.profile.unrepresented] if made.profile else [],
+        "oddities": list(made.profile.oddities) if made.profile else [],
         "warnings": [dataclasses.asdict(one) for one in made.obstacles],
         "look": None if sober is None else dataclasses.asdict(sober),
     }
@@ -96,6 +97,8 @@ def show(report: dict[str, Any]) -> None:
         print(f"- {sentence}")
     for one in report["not_represented"]:
         print(f"- not part of the state: {one['path']} ({one['what']})")
+    for sentence in report["oddities"]:
+        print(f"- {sentence}")
     for one in report["warnings"]:
         print(f"- {one['sentence']} ({Path(one['file']).name}:{one['line']})")
     for sentence in () if report["look"] is None else report["look"]["sentences"]:

@@ -53,8 +53,8 @@ def registered(
         limit = max_steps or gymnasium.spec(id).max_episode_steps or NO_LIMIT
         return id, {**chosen, "max_episode_steps": limit}
     assert entry_point is not None
-    if ID not in gymnasium.registry or gymnasium.registry[ID].entry_point is not load(entry_point):
-        gymnasium.register(ID, entry_point=load(entry_point), max_episode_steps=max_steps or NO_LIMIT)
+    gymnasium.registry.pop(ID, None)  # of another class, or with another limit
+    gymnasium.register(ID, entry_point=load(entry_point), max_episode_steps=max_steps or NO_LIMIT)
     return ID, chosen
 
 
