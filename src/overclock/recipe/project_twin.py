@@ -13,6 +13,10 @@ from overclock.verify.subject import SubjectSpec
 from overclock.verify.transfer_plan import TransferPlan
 
 GIB = 1 << 30
+SELF_CHECKS = {
+    "jax": "overclock.verify.metamorphic_rules:RULES",
+    "rust": "overclock.recipe.rust.metamorphic:RULES",
+}
 # Small networks and few steps: what level 4 asks is whether both sides teach the same, not how much.
 TRAINING = {
     "total_steps": 32_768,
@@ -39,6 +43,7 @@ def project_twin(project: Project, candidate: Path, scenarios: Path | None = Non
         modules=f"overclock.recipe.contract_modules:modules|{project.reference.cls}@{contract}",
         transfer=f"overclock.recipe.project_twin:transfer_plan|{project.folder.resolve()}",
         traced=True,
+        self_checks=SELF_CHECKS[project.target],
     )
 
 

@@ -138,6 +138,7 @@ class Twin:
     modules: str | None = None  # "package.module:MODULES": the functions of level 1, see module.py
     transfer: str | None = None  # "package.module:PLAN": what level 4 trains and compares, see transfer_plan.py
     traced: bool = False  # the reference tells which branches of its code ran (`trace`, see subject.py)
+    self_checks: str = "overclock.verify.metamorphic_rules:RULES"  # what level 2 expects of `metamorphic`
     exhaustive: Mapping[str, Any] | None = None  # limits of a walk over all its states, see exhaustive.py
 
     def __post_init__(self) -> None:

@@ -9,9 +9,11 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any
 
+from overclock.env.registry import load
 from overclock.errors import UsageError
 from overclock.verify.compare import judge
 from overclock.verify.contract import MASK, Contract, Mode, Precision, Twin
+from overclock.verify.metamorphic_rules import judge_checks
 from overclock.verify.playback import Playback, lane_values, play, play_reference, stale_sentence
 from overclock.verify.precisions import check_precisions
 from overclock.verify.process import ProcessSubject
@@ -54,7 +56,8 @@ def check_interactions(
                 for lane, found in enumerate(compare_playbacks(contract, mode, scenarios, recorded, played)):
                     runs[lane].append({"precision": precision, "mode": mode, **found})
             if metamorphic and METAMORPHIC in subject.description.get("calls", ()):
-                checks += [{**check, "precision": precision} for check in subject.ask(METAMORPHIC)]
+                judged = judge_checks(subject.ask(METAMORPHIC), load(twin.self_checks))
+                checks += [{**check, "precision": precision} for check in judged]
             elif metamorphic:
                 notes.append(f"{side} offers no checks of itself, so none were made")
         if metamorphic and checks and {"float64", "float32"} <= sides.keys():

@@ -40,9 +40,11 @@ RULES: Mapping[str, Rule] = {
 }
 
 
-def verdict(name: str, compared: int, largest_error: float, worst_field: str) -> dict[str, Any]:
+def verdict(
+    name: str, compared: int, largest_error: float, worst_field: str, rules: Mapping[str, Rule] = RULES
+) -> dict[str, Any]:
     """A check's numbers with what is required of them; it holds only if it was looked at often enough."""
-    rule = RULES[name]
+    rule = rules[name]
     return {
         "name": name,
         "tolerance": rule.tolerance,
@@ -55,7 +57,7 @@ def verdict(name: str, compared: int, largest_error: float, worst_field: str) ->
     }
 
 
-def judge_checks(reported: Any) -> list[dict[str, Any]]:
+def judge_checks(reported: Any, rules: Mapping[str, Rule] = RULES) -> list[dict[str, Any]]:
     """The verdict on every check, from the numbers that a performance side reports of itself.
 
     Which checks there are, how often each looks and its tolerance are decided here. One that is missing or without
@@ -64,11 +66,11 @@ def judge_checks(reported: Any) -> list[dict[str, Any]]:
     rows = reported if isinstance(reported, list) else []
     by_name = {row["name"]: row for row in rows if isinstance(row, dict) and isinstance(row.get("name"), str)}
     judged = []
-    for name in RULES:
+    for name in rules:
         row = by_name.get(name, {})
         try:
             found = (int(row["compared"]), float(row["largest_error"]), str(row["worst_field"]))
         except (KeyError, TypeError, ValueError, OverflowError):
             found = (0, math.inf, "not reported")
-        judged.append(verdict(name, *found))
+        judged.append(verdict(name, *found, rules=rules))
     return judged

@@ -46,6 +46,7 @@ def twin(contract, reference, candidate, toolchain):
             performance=sandboxed(rust_spec(folder, contract), folder, hidden_packages=("gymnasium",)),
             contracts=load_contract(contract).contracts(),
             modules=f"overclock.recipe.contract_modules:modules|{CARTPOLE}@{contract}",
+            self_checks="overclock.recipe.rust.metamorphic:RULES",
         )
 
     return make
