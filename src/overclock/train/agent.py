@@ -19,6 +19,7 @@ from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space
 from overclock.env.struct import Struct
 from overclock.errors import MissingError, UsageError
 from overclock.train.distributions import Categorical, Gaussian, distribution
+from overclock.train.orthogonal import orthogonal
 
 try:
     from flax import linen as nn
@@ -228,12 +229,12 @@ class Memory(nn.Module):
 
 
 def _three_orthogonal(key: jax.Array, shape: tuple[int, int]) -> Float[Array, "h 3h"]:
-    gates = [nn.initializers.orthogonal()(one, shape, jnp.float32) for one in jax.random.split(key, 3)]
+    gates = [orthogonal(one, shape) for one in jax.random.split(key, 3)]
     return jnp.concatenate(gates, axis=1)
 
 
 def _dense(width: int, gain: float, name: str) -> nn.Dense:
-    return nn.Dense(width, kernel_init=nn.initializers.orthogonal(gain), name=name)
+    return nn.Dense(width, kernel_init=lambda key, shape, dtype: orthogonal(key, shape, gain), name=name)
 
 
 def encode(space: Space, value: Any) -> Float[Array, "*b d"]:
