@@ -285,6 +285,32 @@ def test_level_3_alone_fits_and_says_what_is_missing(level_3):
     assert "| 3 rollout | pass |" in markdown(level_3, None)
 
 
+def test_what_was_played_and_not_compared_stands_there_with_its_reason(passed):
+    rows = level(passed, 3)["comparisons"]
+    unheard = "the reason of a comparison that left nothing out"
+    for one in rows:
+        one.update(beyond_horizon=0, excused_flags=0, cut=0, free_running_reason=unheard, limit_reason=unheard)
+    seen = words(html(passed, None))
+    assert not re.search("beyond the contract's horizon|margin of a threshold|step limit|left nothing out", seen)
+    rows[1].update(beyond_horizon=1200, free_running_reason="it drifts")
+    rows[2].update(excused_flags=3, limit_reason="rounding")
+    rows[3].update(cut=7)
+    seen = words(html(passed, None))
+    for said in (
+        "1,200 free-running steps beyond the contract's horizon; single steps cover them. The reason: it drifts.",
+        "3 flags within the contract's margin of a threshold, which may fall either way. The reason: rounding.",
+        "What comes after the contract's step limit: 7 episodes without an end were cut there.",
+    ):
+        assert said in seen
+    assert unheard not in seen
+
+
+def test_only_random_play_shows_a_bound(passed):
+    page = html(passed, None)
+    cells = {name: re.findall(r"<td[^>]*>([^<]*)</td>", row(page, name)) for name in ("uniform", "coverage-guided")}
+    assert (cells["uniform"][7], cells["coverage-guided"][7]) == ("2.95%", "-")
+
+
 def test_a_fresh_failure_of_level_3_shows_its_divergence_and_its_repro(level_3_failed):
     page = html(level_3_failed, None)
     assert "level 3 (rollout) failed; first divergence: reward at step" in words(page)
@@ -306,10 +332,11 @@ def test_adequacy_shows_shares_survivors_and_excuses(passed):
     assert "Out of date" not in seen
 
 
-def test_adequacy_of_another_source_says_so(passed):
-    passed["adequacy"]["stale"] = ["overclock.envs.cartpole.env"]
-    assert "Out of date: the source of overclock.envs.cartpole.env has changed since" in words(html(passed, None))
-    assert "run it again" in markdown(passed, None)
+def test_adequacy_that_is_out_of_date_says_so(passed):
+    passed["adequacy"]["stale"] = ["overclock.envs.cartpole.env", "versions"]
+    said = "Out of date: what it depends on has changed since (overclock.envs.cartpole.env, versions)"
+    assert said in words(html(passed, None))
+    assert "What it depends on has changed since: run it again." in markdown(passed, None)
 
 
 def test_without_adequacy_the_page_names_the_command(passed):

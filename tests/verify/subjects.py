@@ -30,6 +30,27 @@ def say(message: bytes) -> None:
             continue
 
 
+def go_astray(how: str, pid_file: str) -> None:
+    """Start a process that the worker's process group does not hold; its number is in a file then."""
+    command = ["sleep", "600"]
+    if how == "daemon, other environment":  # in a session of its own, and our child
+        note(subprocess.Popen(command, env={"PATH": os.environ["PATH"]}, start_new_session=True).pid, pid_file)
+        return
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        if (daemon := os.fork()) == 0:  # its parent ends at once, so it is nobody's child
+            os.execvp(command[0], command)
+        note(daemon, pid_file)
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def note(pid: int, pid_file: str) -> None:
+    with open(pid_file, "w") as file:
+        file.write(str(pid))
+
+
 class CountingSubject:
     """A little world of its own: counts steps and ends after five; faults are switched on by options."""
 
@@ -55,8 +76,12 @@ class CountingSubject:
                 print("a careless line on stdout")  # noqa: T201
             if self.fault == "hang":
                 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-                with open(self.pid_file, "w") as file:
-                    file.write(str(child.pid))
+                note(child.pid, self.pid_file)
+                time.sleep(600)
+            if self.fault.startswith("daemon"):
+                go_astray(self.fault, self.pid_file)
+                if self.fault == "daemon, crash":
+                    os._exit(7)
                 time.sleep(600)
             if self.fault in SPOKEN:
                 say(SPOKEN[self.fault])

@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("coverage", reason="level 1 measures code coverage")
 
+from verify.documented import undocumented
 from verify.mutable.world import SPEC, twin
 
 from overclock.env import registry
@@ -336,6 +337,7 @@ def test_a_level_is_credited_for_what_it_kills_alone_first_and_only():
         "1": (1, 0.25, 1, 1, 0, 0), "2": (1, 0.25, 1, 0, 1, 0), "3": (2, 0.5, 1, 1, 0, 1),
     }  # fmt: skip
     assert (result["killed"], result["score"]) == (3, 0.75)
+    assert undocumented("mutate", result.keys() - {"schema"}) == []
 
 
 # ---- equivalent mutants ----

@@ -8,10 +8,14 @@ import numpy as np
 import pytest
 
 from overclock.verify import process
+from overclock.verify.descendants import new_mark
 from overclock.verify.process import CouldNotVerifyError, ProcessSubject
 from overclock.verify.subject import SubjectSpec
 
 HERE = (("PYTHONPATH", str(Path(__file__).parents[1])),)
+
+
+linux = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="who detached itself is found in /proc")
 
 
 def counting(fault: str = "") -> SubjectSpec:
@@ -38,6 +42,37 @@ def test_requests_larger_than_a_pipe_arrive_whole():
     with ProcessSubject(counting(), 2, "the reference") as subject:
         subject.set_state({"steps": np.full(1 << 20, 7, np.int32)})
         assert subject.step(np.zeros(2, np.int32)).state["steps"].tolist() == [8] * (1 << 20)
+
+
+@linux
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("daemon", "gave no answer within"),
+        ("daemon, crash", "its process ended during"),
+        ("daemon, other environment", "gave no answer within"),
+    ],
+)
+def test_what_a_side_started_in_a_session_of_its_own_ends_with_it(tmp_path, fault, said):
+    number = tmp_path / "pid"
+    spec = SubjectSpec("verify.subjects:CountingSubject", (("fault", fault), ("pid_file", str(number))), HERE)
+    with ProcessSubject(spec, 2, "the reference") as subject:
+        for _ in range(2):
+            subject.step(np.zeros(2, np.int32))
+        subject.timeout = 1.0
+        with pytest.raises(CouldNotVerifyError, match=said):
+            subject.step(np.zeros(2, np.int32))
+    assert ended(int(number.read_text()))
+
+
+@linux
+def test_workers_of_workers_carry_the_marks_of_both(monkeypatch):
+    outer = new_mark()
+    monkeypatch.setattr(os, "environ", {**os.environ, **outer})
+    with ProcessSubject(counting(), 2, "the reference") as subject:
+        variables = Path(f"/proc/{subject._process.pid}/environ").read_bytes().split(b"\0")
+        assert {f"{name}=1".encode() for name in {**outer, **(subject._mark or {})}} <= set(variables)
+        assert len(subject._mark or {}) == 1
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, RuntimeError])
@@ -95,3 +130,15 @@ def test_a_side_closed_by_another_thread_ends_the_call(tmp_path):
     threading.Timer(0.3, subject.close).start()
     with pytest.raises(CouldNotVerifyError, match="the reference: its process ended"):
         subject.step(np.zeros(2, np.int32))
+
+
+def test_a_side_is_not_imported_from_the_current_folder(tmp_path, monkeypatch):
+    """`python -m` looks there first, so any file there could take the place of a side's own module."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "verify").mkdir()
+    (tmp_path / "verify" / "__init__.py").write_text("raise SystemExit('the wrong one')\n")
+    with ProcessSubject(counting(), 2, "the reference") as subject:
+        assert subject.describe()
+    (tmp_path / "lonely.py").write_text("def make(num_envs): ...\n")
+    with pytest.raises(CouldNotVerifyError, match="No module named 'lonely'"):
+        ProcessSubject(SubjectSpec("lonely:make"), 2, "the reference")

@@ -5,6 +5,7 @@ import functools
 import importlib
 import json
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from overclock.envs.cartpole.twin import RULES, twin
 from overclock.errors import UsageError
 from overclock.verify import distribution
 from overclock.verify.calls import Call
-from overclock.verify.exported import exported_in
+from overclock.verify.exported import exported_in, functions_to_run
 from overclock.verify.module import Case, Cases, Module, Output, collect
 from overclock.verify.module_compare import compare, errors_of
 from overclock.verify.module_runner import ModuleRunner
@@ -127,6 +128,17 @@ def test_the_gate_fails_on_functions_that_never_ran(recording):
     assert failed_fields(result) == set()
     assert result["verdict"] == "fail"
     assert result["gate"]["declared_but_not_run"] == [f"termination: {RULES}:CartPole.observe"]
+    assert f"{RULES}:CartPole.transition" in result["gate"]["not_exercised"]
+
+
+def test_the_gate_does_not_believe_a_sides_own_list_of_its_functions(recording):
+    performance = dataclasses.replace(
+        twin().performance.with_environment(PYTHONPATH=TESTS), module_runner="verify.lying_modules:HidingRunner"
+    )
+    hiding = dataclasses.replace(twin(), performance=performance, modules="verify.lying_modules:MODULES")
+    result = check_recorded(hiding, recording, ["float64"])
+    assert result["gate"]["exported"][0] == f"{RULES}:CartPole.fallen"
+    assert f"{RULES}:CartPole.fallen" not in result["gate"]["not_exercised"]
     assert f"{RULES}:CartPole.transition" in result["gate"]["not_exercised"]
 
 
@@ -363,3 +375,27 @@ def test_the_performance_side_says_which_files_it_was_read_from():
     runner.coverage()  # ends the measurement
     assert runner.sources() == {"files": {RULES: source_of(RULES)[1]}, "entered": []}
     assert sorted(exported_in(runner.sources()["files"])) == sorted(runner.exported())
+
+
+def test_a_side_may_know_of_more_functions_and_need_not_run_what_had_to_run_before(tmp_path):
+    path = tmp_path / "rules.py"
+    path.write_text("def make(): ...\ndef move(): ...\n")
+    sources = {"files": {"rules": str(path)}, "entered": ["rules:make"]}
+    assert functions_to_run(["rules:made", "rules:make"], sources) == ["rules:made", "rules:move"]
+
+
+def test_files_of_a_candidate_that_it_does_not_speak_of_are_read_all_the_same(tmp_path):
+    folder = tmp_path / "candidate"
+    (folder / "parts").mkdir(parents=True)
+    for name in ("env", "physics", "parts/__init__", "parts/wheel"):
+        (folder / f"{name}.py").write_text(f"def {name.rpartition('/')[2].strip('_')}(): ...\n")
+    for module, name in (("env", "env"), ("parts.wheel", "parts/wheel"), ("parts", "parts/__init__")):
+        sources = {"files": {f"package.{module}": str(folder / f"{name}.py")}, "entered": ["package.env:env"]}
+        found = functions_to_run([], sources, [str(tmp_path / "contract.toml"), str(folder)])
+        assert sorted(found) == ["package.parts.wheel:wheel", "package.parts:init", "package.physics:physics"]
+    assert functions_to_run(["Env::init"], {"files": {}, "entered": []}, [str(folder)]) == ["Env::init"]
+
+
+def test_a_pipe_in_place_of_a_source_does_not_keep_us_waiting(tmp_path):
+    os.mkfifo(tmp_path / "rules.py")
+    assert exported_in({"rules": str(tmp_path / "rules.py")}) == []

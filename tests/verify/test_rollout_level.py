@@ -4,11 +4,13 @@ import dataclasses
 
 import numpy as np
 import pytest
+from verify.documented import undocumented
 from verify.ticker import Here, contract, ticking
 
 from overclock.verify import rollout
 from overclock.verify.contract import Field
 from overclock.verify.rollout_level import check_rollouts, plan
+from overclock.verify.statistics import bound_clean_episodes
 from overclock.verify.text import level_text, where_text
 
 CONTROLLER = "overclock.envs.cartpole.render:balance"
@@ -68,6 +70,19 @@ def test_what_is_not_compared_is_said():
     )
     reasons = {(one["mode"], one["free_running_reason"]) for one in level["comparisons"]}
     assert reasons == {("per_step", ""), ("free_running", "it drifts away")}
+
+
+def test_every_field_of_a_comparison_is_documented():
+    level, _ = checked(ticking({}, {}))
+    assert undocumented("verify", [key for one in level["comparisons"] for key in one]) == []
+
+
+def test_only_clean_random_play_states_a_bound():
+    level, _ = checked(ticking({}, {}))
+    bounds = {(one["actions"], one["divergence_bound"]) for one in level["comparisons"]}
+    assert bounds == {("uniform", bound_clean_episodes(4)), ("sticky", None)}
+    level, _ = checked(ticking({}, {"early": 1}))
+    assert {one["divergence_bound"] for one in level["comparisons"]} == {None}
 
 
 def test_episodes_that_were_cut_are_said():

@@ -9,6 +9,7 @@ pytest.importorskip("flax", reason="policies need the extra 'train'")
 pytest.importorskip("scipy", reason="statistics need the extra 'report'")
 
 import jax
+from verify.documented import undocumented
 
 from overclock.env.spaces import Box, Discrete
 from overclock.envs.cartpole.twin import twin
@@ -240,6 +241,11 @@ def test_the_control_of_the_reference_against_itself_says_whether_it_could_have_
     itself = run(strict)[0]["controls"]["a_a"]
     assert (itself["passed"], itself["equivalent"]) == (True, False)
     assert {group["strength"] for group in itself["groups"] if not group["equivalent"]} == {"trained"}
+
+
+def test_every_field_of_the_controls_is_documented(run):
+    for control in run()[0]["controls"].values():
+        assert undocumented("verify", control) == []
 
 
 def test_the_summary_says_when_the_reference_cannot_be_trained_on(run):

@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from overclock.env import registry
-from overclock.errors import UsageError
 from overclock.recipe.localise_code import Code, Runs, code_of, every
 from overclock.recipe.localise_facts import Fact, FactFinder, Found
 from overclock.recipe.localise_trace import Line, Traced
 from overclock.verify import equivalent_mutants
 from overclock.verify.mutants import Mutant, mutants_of, sample
-from overclock.verify.mutate import available_cores, side_by_side, sources_of
+from overclock.verify.mutate import available_cores, require_some, side_by_side, sources_of
 from overclock.verify.mutation_recording import Progress, Recording, record
 from overclock.verify.patched import source_of
 from overclock.verify.process import CouldNotVerifyError
@@ -52,9 +51,7 @@ def localise(
     progress: Progress = lambda what, done, total: None,
 ) -> dict[str, Any]:
     """Plant mutants (or a sample of them) and measure; returns the report (schema overclock.localise/1)."""
-    for name, value in (("episodes", episodes), ("sample", sample_size), ("jobs", jobs)):
-        if value is not None and value < 1:
-            raise UsageError(f"{name} must be at least 1, got {value}.")
+    require_some(episodes=episodes, sample=sample_size, jobs=jobs)
     began = time.monotonic()
     spec = registry.spec(env_id)
     twin, sources = find_twin(spec.id).twin, sources_of(spec)

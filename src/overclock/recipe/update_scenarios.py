@@ -12,7 +12,7 @@ from overclock.recipe.contract_file import format_contract
 from overclock.recipe.project import Project
 from overclock.recipe.project_twin import project_twin
 from overclock.verify.contract import Twin
-from overclock.verify.playback import Playback, lane_values, play_reference, stale_sentence, strictest
+from overclock.verify.playback import Playback, lane_values, play_reference, stale_sentence
 from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.scenario import Scenario, Step, format_scenario, load_scenarios
 
@@ -67,7 +67,7 @@ def _one_by_one(twin: Twin, scenarios: list[Scenario]) -> Guard:
 
 def _judged(twin: Twin, scenarios: list[Scenario], played: Playback) -> Guard:
     stale, kept = dict[str, str](), list[Scenario]()
-    names = [field.name for field in strictest(twin).fields]
+    names = [field.name for field in twin.contracts[twin.strictest].fields]
     for lane, scenario in enumerate(scenarios):
         unknown = [name for name in scenario.fields if name not in names]
         gone = f"it expects {unknown[0]}, which is gone" if unknown else None

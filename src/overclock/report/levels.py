@@ -213,7 +213,8 @@ def comparisons_table(comparisons: list[dict[str, Any]]) -> Table:
         [
             c["actions"], c["precision"], c["mode"].replace("_", " "),
             f"{c['episodes']:,}", f"{c['steps']:,}", f"{c['terminated']:,} / {c['truncated']:,}",
-            worst_text(c), f"{c['divergence_bound']:.2%}" if c["passed"] else "-", _equal(c["passed"]),
+            worst_text(c), "-" if c["divergence_bound"] is None else f"{c['divergence_bound']:.2%}",
+            _equal(c["passed"]),
         ]
         for c in comparisons
     ]  # fmt: skip

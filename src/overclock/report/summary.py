@@ -121,11 +121,7 @@ def not_shown(verify: Report) -> list[str]:
         said.append(f"That no episode diverges: episodes are samples, and all that follows is that {bound}.")
     if rows := rollouts(verify):
         said.append(f"Episodes unlike those that were played ({', '.join(dict.fromkeys(c['actions'] for c in rows))}).")
-        late, excused = (sum(c[key] for c in rows) for key in ("beyond_horizon", "excused_flags"))
-        if late:
-            said.append(f"{late:,} free-running steps beyond the contract's horizon; single steps cover them.")
-        if excused:
-            said.append(f"{excused:,} flags within the contract's margin of a threshold, which may fall either way.")
+        said += _left_out(rows)
     if 4 in ran:
         unseen = ran[4]["controls"]["unseen"]
         example = "" if unseen is None or unseen["seen"] else f" (the bug '{unseen['bug']}' is one)"
@@ -136,6 +132,26 @@ def not_shown(verify: Report) -> list[str]:
     if adequacy is not None and adequacy["survivors"]:
         said.append(f"Mistakes like the {len(adequacy['survivors'])} planted ones that no level found.")
     return said
+
+
+def _left_out(rows: list[Report]) -> list[str]:
+    """What was played and not compared, or not to its end, with the contract's reasons."""
+    said = []
+    late, excused, cut = (sum(c[key] for c in rows) for key in ("beyond_horizon", "excused_flags", "cut"))
+    if late:
+        why = _reasons(rows, "beyond_horizon", "free_running_reason")
+        said.append(f"{late:,} free-running steps beyond the contract's horizon; single steps cover them. {why}")
+    if excused:
+        why = _reasons(rows, "excused_flags", "limit_reason")
+        said.append(f"{excused:,} flags within the contract's margin of a threshold, which may fall either way. {why}")
+    if cut:
+        said.append(f"What comes after the contract's step limit: {cut:,} episodes without an end were cut there.")
+    return said
+
+
+def _reasons(rows: list[Report], count: str, reason: str) -> str:
+    """Why the contract allows what was counted."""
+    return f"The reason: {'; '.join(dict.fromkeys(c[reason] for c in rows if c[count]))}."
 
 
 def name_of(verify: Report | None, bench: Report | None) -> str:

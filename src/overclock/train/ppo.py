@@ -140,11 +140,8 @@ class TrainState(Struct):
     memory: Any
 
 
-class Experience(Struct):
-    """`num_steps` steps of `num_envs` lanes, time first. `obs` is what was seen, `final_obs` what the step led to.
-
-    `final_obs` is the last observation of an ended episode, never the first of the next one.
-    """
+class Decided(Struct):
+    """What was seen, what was done, and what the policy thought of both; time first."""
 
     obs: Any
     start: Bool[Array, "t n"]
@@ -152,6 +149,14 @@ class Experience(Struct):
     action: Any
     log_prob: Float[Array, "t n"]
     value: Float[Array, "t n"]
+
+
+class Experience(Decided):
+    """`num_steps` steps of `num_envs` lanes. `obs` is what was seen, `final_obs` what the step led to.
+
+    `final_obs` is the last observation of an ended episode, never the first of the next one.
+    """
+
     memory: Any  # after seeing `obs`
     reward: Float[Array, "t n"]
     terminated: Bool[Array, "t n"]
@@ -159,15 +164,9 @@ class Experience(Struct):
     final_obs: Any
 
 
-class Batch(Struct):
+class Batch(Decided):
     """What the loss is computed from; `memory` is each sequence's first, with a time axis of length one."""
 
-    obs: Any
-    start: Bool[Array, "t n"]
-    mask: Bool[Array, "t n actions"] | None
-    action: Any
-    log_prob: Float[Array, "t n"]
-    value: Float[Array, "t n"]
     advantage: Float[Array, "t n"]
     target: Float[Array, "t n"]
     memory: Any

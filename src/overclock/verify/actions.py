@@ -44,6 +44,8 @@ def uniform(description: dict[str, Any]) -> ActionSource:
             return generator.integers(0, description["n"], shape, dtype=np.int32)
         if description["kind"] == "box":
             low, high = description["low"], description["high"]
+            if low.dtype.kind in "iu":  # whole numbers, the highest included
+                return generator.integers(low, high, (*shape, *low.shape), low.dtype, endpoint=True)
             return generator.uniform(low, high, (*shape, *low.shape)).astype(low.dtype)
         raise UsageError(f"No uniform actions for the action space {description}.")
 

@@ -11,7 +11,7 @@ import os
 import sys
 import tempfile
 import types
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from overclock.errors import MissingError
@@ -21,10 +21,15 @@ RENDERING = r"\brender"  # an `if self.render_mode == ...:` leaves out its whole
 
 
 class FunctionsRun:
-    """Notices which of the watched functions run; whatever calls them, traced by JAX or not."""
+    """Notices which of the watched functions run; whatever calls them, traced by JAX or not.
 
-    def __init__(self, places: Iterable[Place]) -> None:
+    `files` (module -> file) have all their functions watched by name, those too that a decorator hides from a look at
+    the module.
+    """
+
+    def __init__(self, places: Iterable[Place], files: Mapping[str, str] = types.MappingProxyType({})) -> None:
         self._watched = {place.plain.__code__: place.name for place in places}
+        self._modules = {file: module for module, file in files.items()}
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[set[str]]:
@@ -32,8 +37,12 @@ class FunctionsRun:
         ran: set[str] = set()
 
         def notice(frame: types.FrameType, event: str, _: Any) -> None:
-            if event == "call" and frame.f_code in self._watched:
+            if event != "call":
+                return
+            if frame.f_code in self._watched:
                 ran.add(self._watched[frame.f_code])
+            if (module := self._modules.get(frame.f_code.co_filename)) is not None:
+                ran.add(f"{module}:{frame.f_code.co_qualname}")
 
         before = sys.getprofile()
         sys.setprofile(notice)

@@ -36,7 +36,7 @@ class ModuleRunner:
         self._entered = list(getattr(inner, "entered", ()))  # what had to run before anything could be asked
         self._exported = [place for place in exported_functions(sources) if place.name not in self._entered]
         declared = [place for module in self._modules.values() for name in module.exercises for place in find(name)]
-        self._functions = FunctionsRun([*self._exported, *declared])
+        self._functions = FunctionsRun([*self._exported, *declared], self._files)
         self._coverage = CodeCoverage({module.__name__ for module in sources})
         self._coverage.start()
 

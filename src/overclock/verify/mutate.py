@@ -49,9 +49,7 @@ def mutate(
     A complete run is kept in `folder` for `last_result`; an interrupted one goes on where it stopped. A sample of the
     mutants is neither kept nor resumed.
     """
-    for name, value in (("episodes", episodes), ("sample", sample_size), ("jobs", jobs)):
-        if value is not None and value < 1:
-            raise UsageError(f"{name} must be at least 1, got {value}.")
+    require_some(episodes=episodes, sample=sample_size, jobs=jobs)
     began = time.monotonic()
     spec = registry.spec(env_id)
     twin, sources = find_twin(spec.id).twin, sources_of(spec)
@@ -78,6 +76,13 @@ def mutate(
         save(result, folder)
         journal.remove()
     return result
+
+
+def require_some(**counts: int | None) -> None:
+    """Refuse a number, where one is given, of what there must be at least one of."""
+    for name, count in counts.items():
+        if count is not None and count < 1:
+            raise UsageError(f"{name} must be at least 1, got {count}.")
 
 
 def sources_of(spec: registry.Spec) -> list[str]:

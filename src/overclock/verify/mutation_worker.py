@@ -16,7 +16,7 @@ import numpy as np
 
 from overclock.env.registry import load
 from overclock.errors import UsageError
-from overclock.verify.contract import Twin
+from overclock.verify.contract import Precision, Twin
 from overclock.verify.module import Module
 from overclock.verify.module_runner import run_batch
 from overclock.verify.mutation_recording import Recording, joined, play_episodes
@@ -27,7 +27,7 @@ from overclock.verify.subject import Arrays, Observed, SubjectSpec
 FAST_COMPILE = "--xla_backend_optimization_level=0"  # every mutant is compiled and hardly run
 
 
-def worker_spec(twin: Twin, sources: list[str], recording: str, precision: str, flags: str = "") -> SubjectSpec:
+def worker_spec(twin: Twin, sources: list[str], recording: str, precision: Precision, flags: str = "") -> SubjectSpec:
     """The spec of a worker; `recording` is the file with a pickled `Recording`."""
     options = (
         ("subject", [twin.performance.entry_point, dict(twin.performance.options)]),
@@ -36,16 +36,12 @@ def worker_spec(twin: Twin, sources: list[str], recording: str, precision: str, 
         ("recording", recording),
     )
     spec = dataclasses.replace(
-        twin.performance,
+        twin.performance_in(precision),
         entry_point="overclock.verify.mutation_worker:MutationWorker",
         options=options,
         files=(*twin.performance.files, recording),
     )
-    return spec.with_environment(
-        JAX_ENABLE_X64="1" if precision == "float64" else "0",
-        JAX_PLATFORMS="cpu",
-        XLA_FLAGS=f"{flags} {FAST_COMPILE}".strip(),
-    )
+    return spec.with_environment(XLA_FLAGS=f"{flags} {FAST_COMPILE}".strip())
 
 
 class MutationWorker:

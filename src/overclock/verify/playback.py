@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.verify.contract import Contract, Twin, difference
+from overclock.verify.contract import Twin, difference
 from overclock.verify.process import ProcessSubject
 from overclock.verify.scenario import Deviation, Scenario, Setup, Step
 from overclock.verify.soundness import Form
@@ -27,7 +27,7 @@ def record_scenario(
     timeout: float = 120.0,
 ) -> Scenario:
     """What the reference does, as a scenario; `setup` is `{"seed": 3}` or `{"state": {...}}`, steps count from 1."""
-    fields = [field.name for field in strictest(twin).fields]
+    fields = [field.name for field in twin.contracts[twin.strictest].fields]
     start = Setup(seed=setup.get("seed", 0), state=setup.get("state", {}))
     unrecorded = Scenario(name, why, start, tuple(Step(action, {}) for action in actions))
     first, *shown = play_reference(twin, [unrecorded], timeout)
@@ -78,7 +78,7 @@ def stale_sentence(twin: Twin, scenario: Scenario, recorded: Playback, lane: int
     They must agree within the free-running tolerance of the strictest contract (exactly, for a discrete environment):
     NumPy's own sine differs by an ulp between processors, and a file is recorded on one of them.
     """
-    tolerances = {field.name: field for field in strictest(twin).fields}
+    tolerances = {field.name: field for field in twin.contracts[twin.strictest].fields}
     parts: list[Setup | Step] = [scenario.setup, *scenario.steps]
     for number, (part, shown) in enumerate(zip(parts, recorded, strict=False)):
         for name, value in part.expect.items():
@@ -113,11 +113,6 @@ def _start_states(scenarios: Sequence[Scenario], reset: Arrays) -> Arrays:
 def _actions(subject: Subject, actions: list[Any]) -> np.ndarray:
     description = subject.describe()
     return np.array(actions, np.int32 if description["kind"] == "discrete" else description["low"].dtype)
-
-
-def strictest(twin: Twin) -> Contract:
-    """The contract of the highest precision there is."""
-    return twin.contracts[twin.strictest]
 
 
 def _values(observed: Observed, names: Sequence[str]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import select
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ import numpy as np
 
 from overclock.env.registry import load
 from overclock.errors import OverclockError
+from overclock.verify.descendants import end_all, end_group, new_mark
 from overclock.verify.subject import Arrays, Observed, SubjectSpec
 from overclock.verify.wire import LENGTH, decode, write_message
 
@@ -25,7 +25,8 @@ STDERR_BYTES_READ = 1 << 16
 CHUNK_BYTES = 1 << 20
 MOST_BYTES = 1 << 30  # of one answer: a side that sends more is broken, or wants to break us
 PARTS = {field.name for field in dataclasses.fields(Observed)}
-WORKER = (sys.executable, "-m", "overclock.verify.worker")
+# -P: a file of the current folder must not take the place of a side's own module of that name.
+WORKER = (sys.executable, "-P", "-m", "overclock.verify.worker")
 
 
 class CouldNotVerifyError(OverclockError):
@@ -46,6 +47,8 @@ class ProcessSubject:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
         self._closed = False
         argv, environment = _command(spec, num_envs)
+        # A launcher ends what it started when its group is killed, and could not if all of it were killed at once.
+        self._mark = new_mark() if spec.launcher is None else None
         try:
             self._process = subprocess.Popen(
                 argv,
@@ -53,8 +56,8 @@ class ProcessSubject:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,
-                env=environment,
-                start_new_session=True,  # so that a timeout can end everything it started
+                env={**environment, **(self._mark or {})},
+                start_new_session=True,  # a process group of its own, which can be ended as one
             )
         except OSError as error:
             self._stderr.close()
@@ -94,8 +97,10 @@ class ProcessSubject:
         if self._closed:
             return
         self._closed = True
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        if self._mark is None:
+            end_group(self._process.pid)
+        else:
+            end_all(self._process.pid, self._mark)
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._stderr):
             with contextlib.suppress(OSError):

@@ -16,6 +16,7 @@ from overclock.env import registry
 from overclock.errors import UnknownEnvironmentError, UsageError
 from overclock.verify.actions import SourceMaker, controlled, uniform
 from overclock.verify.contract import Precision, Twin
+from overclock.verify.exported import functions_to_run
 from overclock.verify.module import Cases, Module
 from overclock.verify.module_compare import compare
 from overclock.verify.module_runner import runner
@@ -90,12 +91,11 @@ def check_recorded(
     """Compare a performance side with a recording that may be shared by many of them."""
     modules = modules_of(twin)
     results = [_described(module, recording.cases[module.name]) for module in modules]
-    exported: list[str] = []
+    exported: dict[str, None] = {}
     ran: dict[str, set[str]] = {module.name: set() for module in modules}
     coverage = None
     for precision in precisions or tuple(twin.contracts):
-        x64 = "1" if precision == "float64" else "0"
-        spec = runner(twin.performance.with_environment(JAX_ENABLE_X64=x64, JAX_PLATFORMS="cpu"), str(twin.modules))
+        spec = runner(twin.performance_in(precision), str(twin.modules))
         with ProcessSubject(spec, 1, "the performance side", timeout) as performance:
             for done, (module, result) in enumerate(zip(modules, results, strict=True)):
                 progress(f"checking, {precision}", done, len(modules))
@@ -103,9 +103,10 @@ def check_recorded(
                 answer = performance.ask("run", name=module.name, inputs=cases.inputs, count=len(cases))
                 ran[module.name] |= set(answer["ran"])
                 result["comparisons"].append(compare(module, cases, answer["outputs"], precision))
-            exported = performance.ask("exported")
+            said, sources = performance.ask("exported"), performance.ask("sources")
+            exported |= dict.fromkeys(functions_to_run(said, sources, twin.performance.files))
             coverage = coverage or performance.ask("coverage")
-    gate = _gate(modules, exported, ran)
+    gate = _gate(modules, list(exported), ran)
     failures = [c["first_failure"] for result in results for c in result["comparisons"] if c["first_failure"]]
     return {
         "level": 1,
@@ -156,14 +157,14 @@ def _described(module: Module, cases: Cases) -> dict[str, Any]:
     }
 
 
-def _gate(modules: Sequence[Module], exported: Sequence[str], ran: Mapping[str, set[str]]) -> dict[str, Any]:
+def _gate(modules: Sequence[Module], exported: list[str], ran: Mapping[str, set[str]]) -> dict[str, Any]:
     """Every public function ran, and every module ran what it says it exercises."""
     everything = set().union(*ran.values())
     missed = [name for name in exported if name not in everything]
     empty = [f"{m.name}: {name}" for m in modules for name in m.exercises if name not in ran[m.name]]
     return {
         "passed": bool(exported) and not missed and not empty,
-        "exported": list(exported),
+        "exported": exported,
         "not_exercised": missed,
         "declared_but_not_run": empty,
     }

@@ -9,7 +9,7 @@ import numpy as np
 from overclock.verify.arena import Arena, Finding, Moment
 from overclock.verify.compare import judge
 from overclock.verify.contract import Twin, difference
-from overclock.verify.playback import lane_values, strictest
+from overclock.verify.playback import lane_values
 from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.repro import Repro, actions_text, parse_repro, shown, strict
 from overclock.verify.twins import find_twin
@@ -133,7 +133,7 @@ def _require_unchanged_reference(repro: Repro, twin: Twin, moments: tuple[Moment
             f"could not verify: the reference changed: its episode ends after {actions_text(len(moments) - 1)}, "
             f"the repro has {actions_text(len(repro.expected) - 1)}."
         )
-    tolerances = {field.name: field.free_running for field in strictest(twin).fields}
+    tolerances = {field.name: field.free_running for field in twin.contracts[twin.strictest].fields}
     for number, (moment, recorded) in enumerate(zip(moments, repro.expected, strict=True)):
         now = shown(moment, twin)
         drawn = lane_values(moment.reference.draws, 0)

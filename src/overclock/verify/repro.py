@@ -17,7 +17,7 @@ from overclock.errors import UsageError
 from overclock.verify.arena import Moment
 from overclock.verify.contract import Precision, Twin
 from overclock.verify.episode import Episode
-from overclock.verify.playback import lane_values, strictest
+from overclock.verify.playback import lane_values
 from overclock.verify.rollout import Mode
 from overclock.verify.shrink import Shrunk
 from overclock.versions import versions
@@ -128,7 +128,7 @@ def parse_repro(text: str, name: str = FILE) -> Repro:
 
 def shown(moment: Moment, twin: Twin) -> dict[str, Any]:
     """What the reference shows of the contract's fields at a moment."""
-    values = {field.name: field.of(moment.reference) for field in strictest(twin).fields}
+    values = {field.name: field.of(moment.reference) for field in twin.contracts[twin.strictest].fields}
     return {name: value[0].tolist() for name, value in values.items() if value is not None}
 
 

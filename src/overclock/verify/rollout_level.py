@@ -18,7 +18,7 @@ from overclock.verify.episode import Episode
 from overclock.verify.exhaustive import check_exhaustively
 from overclock.verify.guided import coverage_guided
 from overclock.verify.rollout import compare_rollouts
-from overclock.verify.rollout_result import RolloutResult
+from overclock.verify.rollout_result import UNIFORM, RolloutResult
 from overclock.verify.trained_player import trained
 
 SUMMARY = (
@@ -112,8 +112,8 @@ def plan(
     long = max(1, episodes // LONG_SHARE)
     strictest = twin.strictest
     for precision in twin.contracts:
-        yield Comparison("per_step", precision, "uniform", lambda: random_legal, episodes)
-        yield Comparison("free_running", precision, "uniform", lambda: random_legal, episodes)
+        yield Comparison("per_step", precision, UNIFORM, lambda: random_legal, episodes)
+        yield Comparison("free_running", precision, UNIFORM, lambda: random_legal, episodes)
         if controller is not None:
             player = controlled(registry.load(controller))
             for mode in _modes(twin, precision):

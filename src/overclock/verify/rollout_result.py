@@ -8,6 +8,8 @@ from overclock.verify.contract import Field, Mode, Precision
 from overclock.verify.episode import Episode
 from overclock.verify.statistics import bound_clean_episodes
 
+UNIFORM = "uniform"  # random legal actions, as a comparison names them
+
 
 @dataclasses.dataclass
 class Divergence:
@@ -68,9 +70,12 @@ class RolloutResult:
         return too_many_excused(self.excused_flags, self.excusable_flags)
 
     @property
-    def divergence_bound(self) -> float:
-        """With no divergence in n episodes, the share that diverges is below this, at 95 % confidence."""
-        return bound_clean_episodes(self.episodes) if self.episodes else 1.0
+    def divergence_bound(self) -> float | None:
+        """With no divergence in n random episodes, the share that diverges is below this, at 95 % confidence.
+
+        None where some diverged, and for other play, whose episodes are no sample of anything a user would play.
+        """
+        return bound_clean_episodes(self.episodes) if self.passed and self.actions == UNIFORM else None
 
     @property
     def first_divergence(self) -> Divergence | None:

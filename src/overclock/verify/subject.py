@@ -55,7 +55,8 @@ class SubjectSpec:
     `(argv, environment, files, **launcher_options) -> (argv, environment)`: it gets the worker's command line, the
     variables of `environment` alone, and the files that the worker must be able to read, and returns the command
     line and the whole environment to start it with. The command must pass stdin, stdout and stderr through, and
-    killing its process group must end whatever it started.
+    killing its process group must end whatever it started. Where a module of a performance side lies in a folder
+    among `files`, level 1 wants all Python functions of that folder to be run.
     """
 
     entry_point: str

@@ -106,7 +106,7 @@ def closing_lines(report: dict[str, Any]) -> list[str]:
 def adequacy_text(found: dict[str, Any]) -> str:
     """The last `overclock mutate` in one sentence."""
     shares = ", ".join(f"level {level} {one['share']:.1%}" for level, one in found["per_level"].items())
-    old = " The source has changed since: run it again." if found["stale"] else ""
+    old = " What it depends on has changed since: run it again." if found["stale"] else ""
     return (
         f"adequacy: {found['killed']} of {found['total']} planted mistakes were found ({found['score']:.1%}; alone: "
         f"{shares}), `{found['command']}` on {found['date'][:10]}.{old}"

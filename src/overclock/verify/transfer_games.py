@@ -98,11 +98,11 @@ class Games:
         """
         started = time.perf_counter()
         name = "the performance side"
-        tasks = {"": self._task(name, self._performance(self.twin), players, players.names, True)}
+        tasks = {"": self._task(name, self.twin.performance_in(self.plan.precision), players, players.names, True)}
         chosen = [name for name in players.names if self.group_of(name) in self.control_groups]
         for bug in bugs:
             made_up = bug == SYNTHETIC
-            side = self._performance(self.twin if made_up else self.twin.planted(bug))
+            side = (self.twin if made_up else self.twin.planted(bug)).performance_in(self.plan.precision)
             extra = {strength: SYNTHETIC_MARGINS * margin for strength, margin in margins.items()} if made_up else {}
             tasks[bug] = self._task(f"{name} with the bug '{bug}'", side, players, chosen, True, extra=extra)
         played = dict(zip(tasks, self._crew.together(list(tasks.values()), threads=2), strict=True))
@@ -177,10 +177,6 @@ class Games:
         strength = [strength for strength, _ in self.plan.strengths].index(name.strength)
         entropy = (self.seed, EVALUATION, SIDES.index(name.side), strength, name.seed)
         return np.random.SeedSequence(entropy).generate_state(self.plan.episodes)
-
-    def _performance(self, twin: Twin) -> SubjectSpec:
-        x64 = "1" if self.plan.precision == "float64" else "0"
-        return twin.performance.with_environment(JAX_ENABLE_X64=x64, JAX_PLATFORMS="cpu")
 
     def _note_time(self, what: str, started: float) -> None:
         self.seconds[what] = round(self.seconds.get(what, 0.0) + time.perf_counter() - started, 2)

@@ -32,7 +32,7 @@ SHOWN = ("return", "episodes")  # of an update, one value per seed
 
 def performance_trainer(twin: Twin, plan: TransferPlan) -> SubjectSpec:
     """The spec of a worker that trains on the performance side, bugs planted in it included."""
-    spec = twin.performance.with_environment(JAX_PLATFORMS="cpu", JAX_ENABLE_X64="0")
+    spec = twin.performance_in("float32")
     options = (("subject", [spec.entry_point, dict(spec.options)]), ("config", dict(plan.training)))
     return dataclasses.replace(spec, entry_point=spec.trainer, options=options)
 

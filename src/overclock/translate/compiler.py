@@ -1,0 +1,666 @@
+"""From a live environment to a program: state found and widened until nothing changes, then reset, step and observe."""
+
+import ast
+import copy
+import inspect
+import operator
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from overclock.translate import shapes
+from overclock.translate.codec import prefixes
+from overclock.translate.errors import NeedsStateError, UnsupportedError
+from overclock.translate.frames import Frame, source_of
+from overclock.translate.interpreter import RETURNED, VALUE, Interpreter
+from overclock.translate.ir import Block, Const, If, Let, Loop, Operand, Type, Var
+from overclock.translate.passes import Shared, copied, live
+from overclock.translate.profile import Profile, look, roomy
+from overclock.translate.program import Function, Program
+from overclock.translate.shapes import Fixed, Many, Shape, leaves
+from overclock.translate.state_aliases import StateNames, refuse_shared
+from overclock.translate.values import UNSET, Gone, Known, Num, ObjectCell, Ref, Value
+
+ROUNDS = 12
+TIDYINGS = 3  # each round makes things equal or certain that were not before
+MASK = "action_mask"  # the key of an info under which references tell which actions are legal
+Path = tuple[str, ...]
+Shows = tuple[ast.expr, Any]  # an expression that shows something of a state, and the function it stands in
+Flat = Callable[[Interpreter, Value], Operand]
+
+
+class Compiler:
+    """Translates one environment. `make` gives a fresh instance each time."""
+
+    def __init__(self, make: Callable[[], Any], name: str, profile: Profile | None = None) -> None:
+        self._make, self._name = make, name
+        self._profile = look(make) if profile is None else profile
+        self._played = make()
+        self._played.reset(seed=0)
+        self._fresh = make()
+        self._shapes: dict[Path, Shape] = {path: roomy(shape) for path, shape in self._profile.changed.items()}
+        self._observe_expression: tuple[ast.expr, Any] | None = None
+
+    def program(self) -> Program:
+        """The whole translation, or an UnsupportedError that says where it stops."""
+        try:
+            return self._program()
+        except UnsupportedError as error:
+            source = source_of(inspect.unwrap(type(self._played.unwrapped).step))
+            error.locate(source.place(source.node))  # what is wrong with the environment as a whole
+            raise
+
+    def _program(self) -> Program:
+        for _ in range(ROUNDS):
+            try:
+                step, reset = self._step(), self._reset()
+                wider = self._widened(step, reset)
+                if wider == self._shapes:
+                    break
+                self._shapes = wider
+            except NeedsStateError as error:
+                self._add(error.path)
+        else:
+            raise UnsupportedError("the state of this environment keeps changing its form")
+        return self._finished(step, reset)
+
+    def _add(self, path: tuple[Any, ...]) -> None:
+        attributes = []
+        for part in path:
+            if isinstance(part, tuple):
+                break
+            attributes.append(part)
+        key = tuple(attributes)
+        value: Any = self._played.unwrapped
+        for part in key:
+            value = getattr(value, part, None)
+        if not key or key in self._shapes:
+            raise UnsupportedError(f"'{'.'.join(map(str, path))}' changes in a way that is not followed")
+        covered = [known for known in self._shapes if known[: len(key)] == key]
+        for known in covered:
+            del self._shapes[known]
+        self._shapes[key] = roomy(shapes.of_python(value))
+
+    # ---- running the reference's functions ----
+
+    def _step(self) -> "_Run":
+        run = _Run(self, self._played.unwrapped, "step")
+        action = run.action(self._played.action_space)
+        run.call(type(self._played.unwrapped).step, [action], {})
+        return run
+
+    def _reset(self) -> "_Run":
+        run = _Run(self, self._fresh.unwrapped, "reset")
+        run.call(type(self._fresh.unwrapped).reset, [], {"seed": Known(None), "options": Known(None)})
+        return run
+
+    def _widened(self, *runs: "_Run") -> dict[Path, Shape]:
+        wider = dict(self._shapes)
+        for run in runs:
+            for path in wider:
+                value = run.read(path)
+                if value is None or isinstance(value, Gone):
+                    continue
+                seen = run.interpreter.layout.shape(value, run.interpreter.store)
+                joined = shapes.join(wider[path], seen)
+                if joined != wider[path]:
+                    joined = _grown(wider[path], joined)
+                wider[path] = joined
+        return wider
+
+    # ---- putting it together ----
+
+    def _finished(self, step: "_Run", reset: "_Run") -> Program:
+        observation, mask = self._observation(step, reset), self._mask(step, reset)
+        shown = self._shown_paths(observation, self.flat) | self._shown_paths(mask, flat_mask)
+        live_paths = self._live(step, observation is None, shown)
+        kept = {path: shape for path, shape in self._shapes.items() if path in live_paths}
+        refuse_shared(self._shapes, kept, *((run.names, run.interpreter.store) for run in (step, reset)))
+        prefix = prefixes([".".join(path) for path in kept])
+        state = [leaf for path, shape in kept.items() for leaf in leaves(shape, prefix[".".join(path)])]
+        overflow = any(isinstance(run.interpreter.store.overflow, Var) for run in (step, reset))
+        functions = []
+        for run in (reset, step):
+            results = run.state_results(kept, prefix)
+            if overflow:
+                results["overflow"] = run.overflow()
+            if run is step:
+                results |= run.outcome()
+            if observation is None:
+                results["observation"] = run.observation
+            functions.append(run.function(results, kept, prefix))
+        if observation is None:
+            held = Var(step.observation.type, "observation")
+            observe = Function([], {"observation": held}, {"obs": held})
+        else:
+            observe = self._shown(observation, self.flat, "obs", kept, prefix)
+        return Program(
+            name=self._name,
+            source=f"{type(self._played.unwrapped).__module__}:{type(self._played.unwrapped).__qualname__}",
+            files=tuple(dict.fromkeys(step.files + reset.files)),
+            shapes={".".join(path): shape for path, shape in kept.items()},
+            state=state,
+            reset=functions[0],
+            step=functions[1],
+            observe=observe,
+            mask=None if mask is None else self._shown(mask, flat_mask, "mask", kept, prefix),
+            observation_space=self._played.observation_space,
+            action_space=self._played.action_space,
+            max_steps=self._limit(step),
+            overflow=overflow,
+            stored_observation=observation is None,
+            ranges=self._ranges(kept, prefix),
+            largest_reward=max(self._profile.largest_reward, _largest_number(type(self._played.unwrapped).step)),
+            rounded_rewards=self._profile.rounded_rewards,
+            mixed=self._profile.mixed,
+            restart=tuple(".".join(path) for path in kept if path in self._profile.survive),
+            assumptions=tuple(dict.fromkeys(step.interpreter.assumptions + reset.interpreter.assumptions)),
+            lines=_source_lines(type(self._played.unwrapped)),
+        )
+
+    def _ranges(self, kept: dict[Path, Shape], prefix: dict[str, str]) -> dict[str, tuple[float, float]]:
+        """The ranges that were seen, by leaf."""
+        seen = self._profile.ranges
+        return {prefix[".".join(path)]: seen[path] for path in kept if path in seen}
+
+    def _limit(self, step: "_Run") -> int | None:
+        spec = self._played.spec
+        limit = spec.max_episode_steps if spec is not None else None
+        truncated = step.truncated
+        if isinstance(truncated, Const):
+            if truncated.value:
+                raise UnsupportedError("every step ends the episode by time")
+            return limit
+        if len(self._profile.truncated_at) == 1:
+            (own,) = self._profile.truncated_at
+            return own if limit is None else min(own, limit)
+        if self._profile.truncated_never:
+            return limit
+        raise UnsupportedError(
+            "the environment ends episodes by time in its own way, not after a fixed number of steps"
+        )
+
+    def _live(self, step: "_Run", stored: bool, used: set[Path]) -> set[Path]:
+        """Attributes that an observation, a reward or the end of an episode depends on, now or later."""
+        needed: set[Path] = set()
+        while True:
+            outcome = [*step.outcome().values()] + ([step.observation] if stored else [])
+            outcome += [operand for path in needed for operand in step.lowered(path, self._shapes[path])]
+            variables = live(copied(step.interpreter.builder.block), {one for one in outcome if isinstance(one, Var)})
+            found = {path for path, mine in step.inputs_by_path.items() if any(var in variables for var in mine)} | used
+            if found <= needed:
+                return needed
+            needed |= found
+
+    # ---- observations ----
+
+    def _observation(self, step: "_Run", reset: "_Run") -> "Shows | None":
+        """An expression that shows a state, proven to be what reset and step return; None where there is none."""
+        cls = type(self._played.unwrapped)
+        return self._proven(_return_expressions(cls), self.flat, [(run, run.observation) for run in (step, reset)])
+
+    def _mask(self, step: "_Run", reset: "_Run") -> "Shows | None":
+        """The same for the action mask that the reference tells in its info."""
+        masks = [(run, run.mask()) for run in (step, reset)]
+        told = [(run, mask) for run, mask in masks if mask is not None]
+        if not told:
+            return None
+        found = self._proven(_mask_expressions(type(self._played.unwrapped)), flat_mask, told)
+        if found is None or len(told) == 1:
+            raise UnsupportedError("the action mask in its info is no function of its state that could be found")
+        return found
+
+    def _proven(self, candidates: "list[Shows]", flat: Flat, returned: "list[tuple[_Run, Operand]]") -> "Shows | None":
+        for expression, function in candidates:
+            if all(run.shows(expression, function, flat, operand) for run, operand in returned):
+                return expression, function
+        return None
+
+    def flat(self, interpreter: Interpreter, value: Value) -> Operand:
+        """An observation as one array."""
+        return flat_observation(interpreter, self._played.observation_space, value)
+
+    def _show_run(self, shows: "Shows", flat: Flat) -> "tuple[_Run, Operand]":
+        run = _Run(self, self._played.unwrapped, "observe")
+        return run, run.shown(*shows, flat)
+
+    def _shown_paths(self, shows: "Shows | None", flat: Flat) -> set[Path]:
+        if shows is None:
+            return set()
+        run, operand = self._show_run(shows, flat)
+        needed = live(copied(run.interpreter.builder.block), {operand} if isinstance(operand, Var) else set())
+        return {path for path, mine in run.inputs_by_path.items() if any(var in needed for var in mine)}
+
+    def _shown(
+        self, shows: "Shows", flat: Flat, name: str, kept: dict[Path, Shape], prefix: dict[str, str]
+    ) -> Function:
+        run, operand = self._show_run(shows, flat)
+        return run.function({name: operand}, kept, prefix)
+
+    @property
+    def shapes(self) -> dict[Path, Shape]:
+        """The state as far as it is known."""
+        return self._shapes
+
+    @property
+    def profile(self) -> Profile:
+        """What was seen."""
+        return self._profile
+
+    @property
+    def observation_space(self) -> Any:
+        """Of the reference."""
+        return self._played.observation_space
+
+
+class _Run:
+    """One function of the reference, interpreted once."""
+
+    def __init__(self, compiler: Compiler, rules: Any, kind: str) -> None:
+        self.interpreter = Interpreter()
+        self._compiler, self._rules, self._kind = compiler, rules, kind
+        self.inputs_by_path: dict[Path, list[Var]] = {}
+        self.action_input: Var | None = None
+        self.overflow_input: Var | None = None
+        self.result: Value = UNSET
+        interpreter = self.interpreter
+        self.root = interpreter.store.new(ObjectCell(type(rules), {}, rules))
+        interpreter.paths[id(rules)] = ()
+        for path, shape in compiler.shapes.items():
+            self._place(path, shape)
+        self.names = StateNames(self.root, compiler.shapes, interpreter.store)
+        if kind == "reset":
+            self.names.connect(rules, interpreter.store)
+
+    def _place(self, path: Path, shape: Shape) -> None:
+        store = self.interpreter.store
+        owner, live_owner = self.root, self._rules
+        for at, name in enumerate(path[:-1]):
+            cell = store[owner]
+            assert isinstance(cell, ObjectCell)
+            live_owner = getattr(live_owner, name, None)
+            if live_owner is None:
+                return
+            if name not in cell.fields:
+                cell.fields[name] = store.new(ObjectCell(type(live_owner), {}, live_owner))
+                self.interpreter.paths[id(live_owner)] = path[: at + 1]
+            inner = cell.fields[name]
+            assert isinstance(inner, Ref)
+            owner = inner
+        cell = store[owner]
+        assert isinstance(cell, ObjectCell)
+        name = path[-1]
+        if self._kind == "reset":
+            if hasattr(live_owner, name):
+                value = copy.deepcopy(getattr(live_owner, name))
+                seen = roomy(shapes.of_python(value))
+                cell.fields[name] = self._constant(value, seen)
+            else:
+                cell.fields[name] = Gone("reset reads it before anything was assigned")
+            return
+        if path in self._compiler.profile.refused:
+            cell.fields[name] = Gone(self._compiler.profile.refused[path])
+            return
+        mine = [Var(Type(leaf.dtype, leaf.shape), leaf.name) for leaf in leaves(shape, name)]
+        self.inputs_by_path[path] = mine
+        cell.fields[name] = self.interpreter.layout.lift(shape, list(mine), store)
+
+    def _constant(self, value: Any, seen: Shape) -> Value:
+        store = self.interpreter.store
+        if isinstance(seen, shapes.Exactly):
+            return Known(value)
+        if isinstance(seen, shapes.Number):
+            return Known(value)
+        operands = self.interpreter.layout.lower(Known(value), seen, store)
+        return self.interpreter.layout.lift(seen, operands, store)
+
+    def action(self, space: Any) -> Value:
+        """The argument of `step`."""
+        if hasattr(space, "n") and space.shape == ():
+            start = int(getattr(space, "start", 0))
+            self.action_input = Var(Type("int64", (), True), "action", start, start + int(space.n) - 1)
+            return Num(self.action_input)
+        if space.shape is None:
+            raise UnsupportedError("actions that are tuples or dicts")
+        self.action_input = Var(Type(str(space.dtype), space.shape), "action")
+        return self.interpreter.fresh(self.action_input)
+
+    def call(self, function: Any, args: list[Value], keywords: dict[str, Value]) -> None:
+        """Run it."""
+        known = source_of(inspect.unwrap(function)).node.args
+        names = [one.arg for one in (*known.posonlyargs, *known.args, *known.kwonlyargs)]
+        keywords = {name: value for name, value in keywords.items() if name in names or known.kwarg is not None}
+        self.result = self.interpreter.call_function(function, [self.root, *args], keywords)
+        wanted = 5 if self._kind == "step" else 2
+        items = self.interpreter.iterate(self.result)
+        if len(items) != wanted:
+            raise UnsupportedError(f"{self._kind} returns {len(items)} values, not {wanted}")
+        self.items = items
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Sources that were read."""
+        return (inspect.getsourcefile(type(self._rules)) or "",)
+
+    # ---- what it leaves behind ----
+
+    def read(self, path: Path) -> Value | None:
+        """What lies at a path afterwards."""
+        value: Value = self.root
+        for name in path:
+            if isinstance(value, Known):
+                value = Known(getattr(value.value, name)) if hasattr(value.value, name) else UNSET
+                continue
+            if not isinstance(value, Ref):
+                return None
+            cell = self.interpreter.store[value]
+            if not isinstance(cell, ObjectCell):
+                return None
+            if name in cell.fields:
+                value = cell.fields[name]
+            elif cell.like is not None and hasattr(cell.like, name):
+                value = Known(getattr(cell.like, name))
+            else:
+                return None
+        return value
+
+    def lowered(self, path: Path, shape: Shape) -> list[Operand]:
+        """Its leaves."""
+        value = self.read(path)
+        if value is None:
+            value = UNSET
+        return self.interpreter.layout.lower(value, shape, self.interpreter.store)
+
+    def state_results(self, kept: dict[Path, Shape], prefix: dict[str, str]) -> dict[str, Operand]:
+        """The state afterwards, by the names of its leaves."""
+        found: dict[str, Operand] = {}
+        for path, shape in kept.items():
+            names = [leaf.name for leaf in leaves(shape, prefix[".".join(path)])]
+            tidy = self._tidied(shape, self.lowered(path, shape))
+            found |= dict(zip(names, tidy, strict=True))
+        return found
+
+    def _tidied(self, shape: Shape, operands: list[Operand], valid: Operand | None = None) -> list[Operand]:
+        """Zeros where there is no item or no value, so that equal states have equal leaves."""
+        left = list(operands)
+        found = self._tidy(shape, left, valid)
+        assert not left
+        return found
+
+    def _tidy(self, shape: Shape, left: list[Operand], valid: Operand | None) -> list[Operand]:
+        interpreter = self.interpreter
+        match shape:
+            case shapes.Exactly():
+                return []
+            case shapes.Number() | shapes.Array() | shapes.Choice():
+                leaf = left.pop(0)
+                if valid is None:
+                    return [leaf]
+                nothing = Const(np.zeros((), leaf.type.dtype)[()])
+                spread = interpreter.spread_over(valid, leaf)
+                return [interpreter.where(spread, leaf, nothing)]
+            case shapes.Maybe(of):
+                present = left.pop(0)
+                if valid is not None:
+                    present = interpreter.builder.let("and", np.logical_and, present, valid)
+                return [present, *self._tidy(of, left, present)]
+            case Fixed(items, _):
+                return [one for item in items for one in self._tidy(item, left, valid)]
+            case shapes.Record(_, fields):
+                return [one for _, part in fields for one in self._tidy(part, left, valid)]
+            case Many(of, capacity, _):
+                length = left.pop(0)
+                if valid is not None:
+                    raise UnsupportedError("lists of lists of changing length")
+                if isinstance(length, Const) and int(length.value) == capacity:
+                    return [length, *self._tidy(of, left, None)]
+                inside = interpreter.builder.joined("lt", operator.lt, Const(np.arange(capacity)), length)
+                return [length, *self._tidy(of, left, inside)]
+        raise AssertionError(shape)
+
+    def overflow(self) -> Operand:
+        """Whether something needed more room, now or before."""
+        own = self.interpreter.store.overflow
+        if self._kind != "step":
+            return own
+        self.overflow_input = Var(Type("bool"), "overflow")
+        return self.interpreter.logical("or", self.overflow_input, own)
+
+    def outcome(self) -> dict[str, Operand]:
+        """Reward and end of a step."""
+        reward = self.interpreter.operand(self.items[1])
+        dtype = reward.type.dtype if reward.type.kind == "f" else "float64"
+        terminated = self.interpreter.truth(self.items[2])
+        return {"reward": self.interpreter.builder.cast(reward, dtype), "terminated": terminated}
+
+    @property
+    def truncated(self) -> Operand:
+        """What the rules say about time."""
+        return self.interpreter.truth(self.items[3])
+
+    def mask(self) -> Operand | None:
+        """The action mask of the info that is returned, where it has one."""
+        info = self.items[-1]
+        entries = self.interpreter.entries(info)
+        return flat_mask(self.interpreter, entries[MASK]) if MASK in entries else None
+
+    @property
+    def observation(self) -> Operand:
+        """The observation that is returned, flat."""
+        return flat_observation(self.interpreter, self._compiler.observation_space, self.items[0])
+
+    def shown(self, expression: ast.expr, function: Any, flat: Flat) -> Operand:
+        """What an expression of the reference's source shows of the state now; `flat` makes it one operand."""
+        interpreter = self.interpreter
+        source = source_of(function)
+        cls = next(base for base in type(self._rules).__mro__ if function.__name__ in vars(base))
+        interpreter.frames.append(Frame(source, function.__globals__, cls))
+        interpreter.store.frames.append({source.node.args.args[0].arg: self.root, RETURNED: Known(False), VALUE: UNSET})
+        try:
+            value = interpreter.evaluate(expression)
+        finally:
+            interpreter.frames.pop()
+            interpreter.store.frames.pop()
+        return flat(interpreter, value)
+
+    def shows(self, expression: ast.expr, function: Any, flat: Flat, returned: Operand) -> bool:
+        """Whether an expression gives, from the state as it is now, what the run returned."""
+        interpreter = self.interpreter
+        before = interpreter.store
+        interpreter.store = before.copy()
+        try:
+            again = self.shown(expression, function, flat)
+            drawn = interpreter.store.drawn == before.drawn
+        except (UnsupportedError, NeedsStateError):
+            return False
+        finally:
+            interpreter.store = before
+        shared = Shared()
+        block = copied(interpreter.builder.block)
+        shared.run(block)
+        keys = _Keys(block)
+        return drawn and keys.of(shared.of(again)) == keys.of(shared.of(returned))
+
+    def function(self, results: dict[str, Operand], kept: dict[Path, Shape], prefix: dict[str, str]) -> Function:
+        """The program of this run, tidied."""
+        block = self.interpreter.builder.block
+        inputs: dict[str, Var] = {}
+        for path, mine in self.inputs_by_path.items():
+            if path in kept:
+                names = [leaf.name for leaf in leaves(kept[path], prefix[".".join(path)])]
+                inputs |= dict(zip(names, mine, strict=True))
+        if self.action_input is not None:
+            inputs["action"] = self.action_input
+        if self.overflow_input is not None:
+            inputs["overflow"] = self.overflow_input
+        for _ in range(TIDYINGS):
+            shared = Shared()
+            shared.run(block)
+            results = {name: shared.of(operand) for name, operand in results.items()}
+            live(block, {one for one in results.values() if isinstance(one, Var)})
+        return Function(block, inputs, results, list(self.interpreter.sites.values()))
+
+
+def flat_mask(interpreter: Interpreter, value: Value) -> Operand:
+    """An action mask as flags."""
+    return interpreter.builder.cast(interpreter.operand(value), "bool")
+
+
+def flat_observation(interpreter: Interpreter, space: Any, value: Value) -> Operand:
+    """An observation as one array, in the order of `observations.parts`."""
+    kind = type(space).__name__
+    if kind in ("Tuple", "Dict"):
+        parts = [_ravelled(interpreter, one) for one in _parts(interpreter, space, value)]
+        dtype = str(np.result_type(*(part.type.dtype for part in parts)))
+        cast = [interpreter.builder.cast(part, dtype) for part in parts]
+        return interpreter.builder.let("concatenate", lambda *a: np.concatenate(a), *cast, several=True)
+    operand = interpreter.operand(value)
+    dtype = str(space.dtype) if kind != "Discrete" else "int64"
+    if operand.type.shape != tuple(space.shape) and int(np.prod(operand.type.shape)) == int(np.prod(space.shape)):
+        operand = interpreter.builder.let(
+            "reshape", lambda a: np.reshape(a, space.shape), operand, shape=tuple(space.shape)
+        )
+    return interpreter.builder.cast(operand, dtype)
+
+
+def _parts(interpreter: Interpreter, space: Any, value: Value) -> list[Operand]:
+    kind = type(space).__name__
+    if kind == "Tuple":
+        items = interpreter.iterate(value)
+        return [
+            one for inner, item in zip(space.spaces, items, strict=True) for one in _parts(interpreter, inner, item)
+        ]
+    if kind == "Dict":
+        found = interpreter.entries(value)
+        return [one for key, inner in space.spaces.items() for one in _parts(interpreter, inner, found[key])]
+    operand = interpreter.operand(value)
+    return [interpreter.builder.cast(operand, str(space.dtype))]
+
+
+def _ravelled(interpreter: Interpreter, operand: Operand) -> Operand:
+    return interpreter.builder.let("reshape", lambda a: np.reshape(a, (-1,)), operand, shape=(-1,))
+
+
+def _grown(before: Shape, after: Shape) -> Shape:
+    """A list that turns out to change its length gets room."""
+    if isinstance(after, Many) and isinstance(before, Fixed):
+        return Many(after.of, 2 * after.capacity + 4, after.kind)
+    return after
+
+
+class _Keys:
+    """Structural keys of what a block computes: equal keys, equal values."""
+
+    def __init__(self, block: Block) -> None:
+        self._made: dict[Var, Any] = {}
+        self._keys: dict[Var, Any] = {}
+        self._walk(block)
+
+    def _walk(self, block: Block, depth: int = 0) -> None:
+        for statement in block:
+            if isinstance(statement, Let):
+                self._made[statement.out] = statement
+            elif isinstance(statement, If):
+                self._walk(statement.then, depth)
+                self._walk(statement.orelse, depth)
+                for at, out in enumerate(statement.outs):
+                    self._made[out] = (statement, at)
+            elif isinstance(statement, Loop):
+                self._walk(statement.header, depth + 1)
+                self._walk(statement.body, depth + 1)
+                for at, (var, out) in enumerate(zip(statement.carried, statement.outs, strict=True)):
+                    self._keys[var] = ("carried", depth, at)
+                    self._made[out] = (statement, at)
+
+    def of(self, operand: Operand) -> Any:
+        if isinstance(operand, Const):
+            value = np.asarray(operand.value)
+            return ("const", str(value.dtype), value.shape, value.tobytes())
+        if operand in self._keys:
+            return self._keys[operand]
+        made = self._made.get(operand)
+        if isinstance(made, Let):
+            from overclock.translate.passes import _frozen
+
+            static = {name: value for name, value in made.keywords.items() if name != "index"}
+            index = tuple(self.of(p) if isinstance(p, Var | Const) else p for p in made.keywords.get("index", ()))
+            key: Any = (made.op, tuple(self.of(arg) for arg in made.args), _frozen(static), index, made.out.type.dtype)
+        elif made is not None and isinstance(made[0], Loop):
+            loop, at = made
+            parts = (*loop.first, loop.test, *loop.following)
+            key = ("loop", at, tuple(self.of(part) for part in parts))
+        elif made is not None:
+            branch, at = made
+            key = ("phi", self.of(branch.condition), self.of(branch.yes[at]), self.of(branch.no[at]))
+        else:
+            key = ("var", operand.number)
+        self._keys[operand] = key
+        return key
+
+
+def _return_expressions(cls: type) -> list[Shows]:
+    """Expressions that may show a state: what step and reset return, and methods named after observations."""
+    found: list[Shows] = []
+    for name in ("step", "reset"):
+        function = inspect.unwrap(getattr(cls, name))
+        node = source_of(function).node
+        assert isinstance(node, ast.FunctionDef)
+        returns = [one for one in ast.walk(node) if isinstance(one, ast.Return) and isinstance(one.value, ast.Tuple)]
+        for one in reversed(returns):
+            assert isinstance(one.value, ast.Tuple)
+            expression = one.value.elts[0]
+            found.append((expression, function))
+            if isinstance(expression, ast.Name):
+                assigns = [one for one in ast.walk(node) if isinstance(one, ast.Assign)]
+                assigned = [one.value for one in assigns if any(_is_named(t, expression.id) for t in one.targets)]
+                found += [(value, function) for value in reversed(assigned)]
+    step = inspect.unwrap(cls.step)
+    owner = source_of(step).node.args.args[0].arg
+    for name in dir(cls):
+        if "obs" in name and inspect.isfunction(getattr(cls, name)):
+            found.append((ast.parse(f"{owner}.{name}()", mode="eval").body, step))
+    return found
+
+
+def _is_named(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _mask_expressions(cls: type) -> list[Shows]:
+    """What step and reset put into their info as the action mask."""
+    found: list[Shows] = []
+    for name in ("step", "reset"):
+        function = inspect.unwrap(getattr(cls, name))
+        for node in ast.walk(source_of(function).node):
+            if isinstance(node, ast.Dict):
+                pairs = zip(node.keys, node.values, strict=True)
+                found += [
+                    (value, function) for key, value in pairs if isinstance(key, ast.Constant) and key.value == MASK
+                ]
+    return found
+
+
+def _largest_number(function: Any) -> float:
+    """The largest number written in a function: a reward for reaching the goal, which random play never sees."""
+    nodes = ast.walk(source_of(inspect.unwrap(function)).node)
+    numbers = [abs(one.value) for one in nodes if isinstance(one, ast.Constant) and isinstance(one.value, int | float)]
+    return float(max([0.0, *numbers]))
+
+
+def _source_lines(cls: type) -> int:
+    """Lines of code of a class without drawing, comments, docstrings and blank lines."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
+    except (OSError, TypeError):
+        return 0
+    (node,) = tree.body
+    assert isinstance(node, ast.ClassDef)
+    total = 0
+    for part in node.body:
+        if isinstance(part, ast.FunctionDef) and ("render" in part.name or part.name == "close"):
+            continue
+        lines = {getattr(one, "lineno", None) for one in ast.walk(part)} - {None}
+        total += len(lines)
+    return total

@@ -1,0 +1,46 @@
+"""What the translator says about what it cannot translate: always which construct, at which line of which file."""
+
+import dataclasses
+from typing import Any
+
+from overclock.errors import OverclockError
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """A line of the reference."""
+
+    file: str
+    line: int
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class UnsupportedError(OverclockError):
+    """A construct outside the translator's scope. Where it was raised deep inside, `locate` adds the place later."""
+
+    exit_code = 1
+
+    def __init__(self, reason: str, place: Place | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.place = reason, place
+
+    def locate(self, place: Place) -> None:
+        """Say where it happened; the innermost place that was given stays."""
+        self.place = self.place or place
+
+    def __str__(self) -> str:
+        if self.place is None:
+            return self.reason
+        shown = f" ({self.place.text.strip()})" if self.place.text else ""
+        return f"{self.place}: {self.reason}{shown}"
+
+
+class NeedsStateError(Exception):
+    """Something taken for a constant is changed: `path` must be part of the state, and the translation starts anew."""
+
+    def __init__(self, path: tuple[Any, ...]) -> None:
+        super().__init__(path)
+        self.path = path

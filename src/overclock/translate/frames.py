@@ -1,0 +1,101 @@
+"""Functions of the reference: their syntax, where it stands in its file, and what an active call looks like."""
+
+import ast
+import dataclasses
+import functools
+import inspect
+from types import FunctionType, ModuleType
+from typing import Any
+
+from overclock.translate.errors import Place, UnsupportedError
+
+DRAWING = ("pygame", "matplotlib", "cv2", "PIL", "tkinter", "pyglet", "OpenGL", "glfw", "imageio", "seaborn", "curses")
+LOGGING = ("logging", "warnings", "gymnasium.logger", "loguru", "rich", "tqdm")
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """A function's syntax tree, with the line numbers of its file."""
+
+    node: ast.FunctionDef | ast.Lambda
+    file: str
+    lines: tuple[str, ...]
+
+    def place(self, node: ast.AST) -> Place:
+        """Where a part of it stands."""
+        line = getattr(node, "lineno", 0)
+        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        return Place(self.file, line, text)
+
+    def text(self, node: ast.AST) -> str:
+        """The source of a part, on one line."""
+        return " ".join(ast.unparse(node).split())
+
+
+@functools.cache
+def source_of(function: FunctionType) -> Source:
+    """The source of a Python function."""
+    function = inspect.unwrap(function)
+    file = inspect.getsourcefile(function)
+    tree, lines = _parsed(file or "?", function.__qualname__)
+    code = function.__code__
+    if function.__name__ == "<lambda>":
+        return Source(_find_lambda(function, tree), file or "?", lines)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            if first <= code.co_firstlineno <= node.lineno:
+                return Source(node, file or "?", lines)
+    raise UnsupportedError(f"{function.__qualname__} is no plain function with a source")
+
+
+@functools.cache
+def _parsed(file: str, what: str) -> tuple[ast.Module, tuple[str, ...]]:
+    try:
+        with open(file, encoding="utf-8") as stream:
+            text = stream.read()
+        return ast.parse(text), tuple(text.splitlines())
+    except (OSError, SyntaxError) as error:
+        raise UnsupportedError(f"the source of {what} cannot be read") from error
+
+
+def _find_lambda(function: FunctionType, tree: ast.Module) -> ast.Lambda:
+    line = function.__code__.co_firstlineno
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Lambda)
+        and node.lineno == line
+        and [one.arg for one in node.args.args] == list(function.__code__.co_varnames[: function.__code__.co_argcount])
+    ]
+    if len(found) != 1:
+        raise UnsupportedError("several functions without a name on one line")
+    return found[0]
+
+
+@dataclasses.dataclass
+class Frame:
+    """An active call: what its names mean besides its locals, and how deep it is inside loops."""
+
+    source: Source
+    globals: dict[str, Any]
+    cls: type | None = None  # where a method was found, for `super()`
+    outer: "int | None" = None  # the frame that a nested function was defined in
+    depth: int = 0
+    nonlocals: set[str] = dataclasses.field(default_factory=set)
+
+
+def is_drawing(value: Any) -> bool:
+    """Modules and functions that draw or log: a translation leaves them out."""
+    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None) or ""
+    return name.split(".")[0] in DRAWING or name.startswith(LOGGING)
+
+
+def names_read(nodes: list[ast.AST]) -> set[str]:
+    """Names that are read somewhere in these."""
+    return {
+        node.id
+        for one in nodes
+        for node in ast.walk(one)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }

@@ -1,0 +1,270 @@
+"""The program between Python and the printers: typed variables, and statements in nested blocks.
+
+Branches and loops stay regions (`If`, `Loop`), so that one printer may turn a branch into `jnp.where` and another into
+an `if`. Every dtype conversion is written out: NumPy and JAX promote differently, and only NumPy is right here.
+"""
+
+import contextlib
+import dataclasses
+import itertools
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from overclock.translate.errors import UnsupportedError
+from overclock.translate.shapes import PYTHON_DTYPES
+
+SIGNED_RANGE = 2**62
+
+
+@dataclasses.dataclass(frozen=True)
+class Type:
+    """Of a value: `python` where it is Python's own number, which bends to the dtype of what it meets."""
+
+    dtype: str
+    shape: tuple[int, ...] = ()
+    python: bool = False
+
+    @property
+    def kind(self) -> str:
+        """NumPy's letter: b, i, u or f."""
+        return np.dtype(self.dtype).kind
+
+
+_numbers = itertools.count()
+
+
+@dataclasses.dataclass(eq=False)
+class Var:
+    """A value computed at run time. `low` and `high` bound an integer where that is known."""
+
+    type: Type
+    hint: str = ""
+    low: int | None = None
+    high: int | None = None
+    number: int = dataclasses.field(default_factory=lambda: next(_numbers))
+
+    def __repr__(self) -> str:
+        return f"{self.hint or 'v'}{self.number}"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Const:
+    """A number or an array known while translating."""
+
+    value: Any
+
+    @property
+    def type(self) -> Type:
+        """As for a Var."""
+        return type_of(self.value)
+
+    def __repr__(self) -> str:
+        return f"{self.value!r}"
+
+
+Operand = Var | Const
+
+
+def type_of(value: Any) -> Type:
+    """The type of a concrete number or array."""
+    for cls, dtype in PYTHON_DTYPES.items():
+        if type(value) is cls:
+            return Type(dtype, (), True)
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf":
+        raise UnsupportedError(f"{value!r} is no number")
+    return Type(str(array.dtype), array.shape)
+
+
+@dataclasses.dataclass(eq=False)
+class Let:
+    """`out = op(*args, **keywords)`; what is in `keywords` is static."""
+
+    out: Var
+    op: str
+    args: tuple[Operand, ...]
+    keywords: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(eq=False)
+class If:
+    """`outs` are `yes` where the condition holds, else `no`; each arm computes its own in its block."""
+
+    condition: Operand
+    then: "Block"
+    orelse: "Block"
+    outs: list[Var]
+    yes: list[Operand]
+    no: list[Operand]
+    note: str = ""
+
+
+@dataclasses.dataclass(eq=False)
+class Loop:
+    """While `test` (computed by `header` from the carried values) holds, `body` computes the next carried values."""
+
+    carried: list[Var]
+    first: list[Operand]
+    header: "Block"
+    test: Operand
+    body: "Block"
+    following: list[Operand]
+    outs: list[Var]
+    note: str = ""
+    count: int | None = None  # of a loop that runs exactly so often, with the first carried value as its index
+
+
+@dataclasses.dataclass(eq=False)
+class Note:
+    """A comment of the source that stands here."""
+
+    text: str
+
+
+Statement = Let | If | Loop | Note
+Block = list[Statement]
+
+
+def sample(operand: Operand, fill: int = 1) -> Any:
+    """Some value of an operand's type: what NumPy does with it tells the type of a result."""
+    if isinstance(operand, Const):
+        return operand.value
+    kind = operand.type
+    if kind.python:
+        return {"b": bool, "i": int, "f": float}[kind.kind](fill)
+    array = np.full(kind.shape, fill, kind.dtype)
+    return array if kind.shape else array[()]
+
+
+class Builder:
+    """Emits statements into the innermost open block; what is known already is computed at once."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Block] = [[]]
+
+    @property
+    def block(self) -> Block:
+        """Where statements go now."""
+        return self._blocks[-1]
+
+    @contextlib.contextmanager
+    def inside(self, block: Block | None = None) -> Iterator[Block]:
+        """Statements go into this (or a new) block."""
+        self._blocks.append([] if block is None else block)
+        try:
+            yield self._blocks[-1]
+        finally:
+            self._blocks.pop()
+
+    def emit(self, statement: Statement) -> None:
+        """Append a statement."""
+        self.block.append(statement)
+
+    def let(
+        self,
+        op: str,
+        function: Callable[..., Any],
+        *args: Operand,
+        hint: str = "",
+        fill: int = 1,
+        python: bool | None = None,
+        **keywords: Any,
+    ) -> Operand:
+        """`function` (NumPy's or Python's) folds constants and tells the result's type; `op` is for the printers."""
+        if all(isinstance(one, Const) for one in args):
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return Const(function(*(one.value for one in args)))  # pyright: ignore[reportAttributeAccessIssue]
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = type_of(function(*(sample(one, fill) for one in args)))
+        if python is not None:
+            found = dataclasses.replace(found, python=python)
+        out = Var(found, hint)
+        self.emit(Let(out, op, args, keywords))
+        return out
+
+    def cast(self, operand: Operand, dtype: str, python: bool = False) -> Operand:
+        """The same value in another dtype."""
+        if isinstance(operand, Const):
+            value = np.asarray(operand.value).astype(dtype)
+            if python and value.shape == ():
+                return Const(value.item())
+            return Const(value if value.shape else value[()])
+        if operand.type.dtype == dtype:
+            if operand.type.python == python:
+                return operand
+            out = Var(dataclasses.replace(operand.type, python=python), operand.hint, operand.low, operand.high)
+            self.emit(Let(out, "same", (operand,)))
+            return out
+        out = Var(Type(dtype, operand.type.shape, python and not operand.type.shape), operand.hint)
+        if np.dtype(dtype).kind in "iu" and operand.type.kind in "biu":
+            out.low, out.high = bounds(operand)
+        self.emit(Let(out, "cast", (operand,), {"dtype": dtype}))
+        return out
+
+    def joined(
+        self, op: str, function: Callable[..., Any], *args: Operand, hint: str = "", into: str | None = None
+    ) -> Operand:
+        """An element-wise operation on operands of one dtype: theirs by NumPy's rules, or `into`."""
+        if all(isinstance(one, Const) for one in args):
+            return self.let(op, function, *args)
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = type_of(function(*(sample(one) for one in args)))
+        common = into or common_dtype(*args)
+        if op in ("truediv", "power") or (result.kind == "f" and np.dtype(common).kind != "f"):
+            common = result.dtype
+        if np.dtype(common).kind == "b" and result.kind in "iu":
+            common = result.dtype
+        cast = [self.cast(one, common, one.type.python) for one in args]
+        out = Var(result, hint)
+        out.low, out.high = _range(op, cast)
+        self.emit(Let(out, op, tuple(cast)))
+        return out
+
+
+def common_dtype(*args: Operand) -> str:
+    """The dtype NumPy computes in: Python's own numbers bend to the others."""
+    values = [sample(one) for one in args]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return str(np.result_type(*(one.dtype if isinstance(one, np.ndarray | np.generic) else one for one in values)))
+
+
+def bounds(operand: Operand) -> tuple[int | None, int | None]:
+    """The range of an integer or a bool, as far as known."""
+    if isinstance(operand, Const):
+        value = np.asarray(operand.value)
+        return (int(value.min()), int(value.max())) if value.dtype.kind in "biu" and value.size else (None, None)
+    if operand.type.kind == "b":
+        return 0, 1
+    return operand.low, operand.high
+
+
+def _range(op: str, args: Sequence[Operand]) -> tuple[int | None, int | None]:
+    """The range of a result, for index arithmetic."""
+    if len(args) != 2 or any(one.type.kind not in "biu" for one in args):
+        return None, None
+    (low_a, high_a), (low_b, high_b) = bounds(args[0]), bounds(args[1])
+    if op == "mod" and low_b is not None and low_b == high_b and low_b > 0:
+        return 0, low_b - 1
+    if None in (low_a, high_a, low_b, high_b):
+        return None, None
+    assert low_a is not None and high_a is not None and low_b is not None and high_b is not None  # noqa: PT018
+    corners = {
+        "add": (low_a + low_b, high_a + high_b),
+        "sub": (low_a - high_b, high_a - low_b),
+        "minimum": (min(low_a, low_b), min(high_a, high_b)),
+        "maximum": (max(low_a, low_b), max(high_a, high_b)),
+    }
+    if op == "mul":
+        products = [a * b for a in (low_a, high_a) for b in (low_b, high_b)]
+        corners["mul"] = (min(products), max(products))
+    found = corners.get(op, (None, None))
+    if found[0] is not None and max(abs(found[0]), abs(found[1] or 0)) > SIGNED_RANGE:
+        return None, None
+    return found

@@ -1,0 +1,189 @@
+"""A live look at the reference: which attributes change, what their values look like, how episodes end.
+
+What never changes is a constant of the translation. The look only proposes: an attribute that turns out to be written
+becomes state when the interpreter meets the write, and the judge has the last word on everything.
+"""
+
+import dataclasses
+import enum
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from overclock.translate import shapes
+from overclock.translate.errors import UnsupportedError
+from overclock.translate.generators import GENERATORS
+from overclock.translate.shapes import Fixed, Many, Shape, of_python
+
+EPISODES = 30
+RESETS = 5
+STEPS = 120
+IGNORED = {"np_random", "_np_random", "_np_random_seed", "spec", "render_mode", "screen", "clock", "window", "viewer"}
+DEPTH = 4
+LARGE = 20  # items of a container that is looked at only now and then
+SELDOM = 100
+LONG = 4  # a list of more items of one kind is kept as arrays
+
+
+@dataclasses.dataclass
+class Profile:
+    """What was seen: attributes that changed, by path, with the shape of their values."""
+
+    changed: dict[tuple[str, ...], Shape]
+    refused: dict[tuple[str, ...], str]
+    ranges: dict[tuple[str, ...], tuple[float, float]]
+    truncated_at: set[int]  # step counts at which the rules themselves ended an episode by time
+    truncated_never: bool
+    survive: set[tuple[str, ...]]  # attributes that a reset leaves as they were
+    largest_reward: float
+    rounded_rewards: bool  # whether a reward is no float32
+    mixed: bool  # whether a float attribute was seen in different dtypes
+
+
+def look(make: Callable[[], Any], episodes: int = EPISODES, steps: int = STEPS, seed: int = 0) -> Profile:
+    """Play at random and watch every attribute."""
+    env = make()
+    rules = env.unwrapped
+    watcher = _Watcher(rules)
+    env.action_space.seed(seed)
+    ended: set[int] = set()
+    never = True
+    action: Any = 0
+    largest, rounded = 0.0, False
+    for episode in range(episodes):
+        env.reset(seed=seed + episode)
+        watcher.see()
+        for step in range(1, steps + 1):
+            action = env.action_space.sample()
+            _, reward, terminated, truncated, _ = env.step(action)
+            watcher.see()
+            values = np.asarray(reward, np.float64)
+            largest = max(largest, float(np.abs(values).max()))
+            rounded |= bool((values.astype(np.float32) != values).any())
+            if truncated and not terminated:
+                ended.add(step)
+                never = False
+            if terminated or truncated:
+                break
+    survive = _surviving(env, make, seed)
+    return Profile(
+        watcher.shapes, watcher.refused, watcher.ranges, ended, never, survive, largest, rounded, watcher.mixed
+    )
+
+
+def _surviving(used: Any, make: Callable[[], Any], seed: int) -> set[tuple[str, ...]]:
+    """Attributes that differ between an instance that has played and a new one, after the same reset."""
+    found: set[tuple[str, ...]] = set()
+    for again in range(RESETS):
+        new = make()
+        for env in (used, new):
+            env.reset(seed=seed + again)
+        values = dict(walk(new.unwrapped))
+        found |= {p for p, v in walk(used.unwrapped) if p in values and fingerprint(v) != fingerprint(values[p])}
+        for _ in range(3):  # so that the next reset has something to leave behind
+            *_, terminated, truncated, _ = used.step(used.action_space.sample())
+            if terminated or truncated:
+                break
+    return found
+
+
+class _Watcher:
+    """Compares what lies at every path with what lay there before."""
+
+    def __init__(self, rules: Any) -> None:
+        self._rules = rules
+        self._first: dict[tuple[str, ...], Any] = {}
+        self._rest: dict[tuple[str, ...], int] = {}  # large constants: looked at again after so many looks
+        self._seen: dict[tuple[str, ...], Shape] = {}  # of attributes that had not changed yet
+        self.shapes: dict[tuple[str, ...], Shape] = {}
+        self.refused: dict[tuple[str, ...], str] = {}
+        self.ranges: dict[tuple[str, ...], tuple[float, float]] = {}
+        self.mixed = False
+
+    def see(self) -> None:
+        """Look at every attribute."""
+        for path, value in walk(self._rules):
+            if path in self.shapes or path in self.refused:
+                self._note(path, value)
+                continue
+            if self._rest.get(path, 0) > 0:
+                self._rest[path] -= 1
+                continue
+            now = fingerprint(value)
+            if path not in self._first:
+                self._first[path], self._seen[path] = now, of_python(value)
+            elif self._first[path] != now:
+                self.shapes[path] = self._seen[path]
+                self._note(path, value)
+            elif isinstance(value, dict | list | np.ndarray) and len(value) > LARGE:
+                self._rest[path] = SELDOM
+
+    def _note(self, path: tuple[str, ...], value: Any) -> None:
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size:
+            known = self.shapes.get(path)
+            self.mixed |= isinstance(known, shapes.Array) and known.dtype != str(value.dtype)
+            finite = value[np.isfinite(value)]
+            if finite.size:
+                low, high = self.ranges.get(path, (np.inf, -np.inf))
+                self.ranges[path] = (min(low, float(finite.min())), max(high, float(finite.max())))
+        if path not in self.refused:
+            try:
+                self.shapes[path] = shapes.join(self.shapes[path], of_python(value))
+            except UnsupportedError as error:
+                self.refused[path] = error.reason
+        if isinstance(value, bool | int | float) or (isinstance(value, np.generic) and value.dtype.kind in "biuf"):
+            low, high = self.ranges.get(path, (float(value), float(value)))
+            self.ranges[path] = (min(low, float(value)), max(high, float(value)))
+
+
+def walk(value: Any, path: tuple[str, ...] = (), above: tuple[int, ...] = ()) -> "list[tuple[tuple[str, ...], Any]]":
+    """Attributes of an object and of the objects it holds, by path."""
+    found = []
+    for name, inner in vars(value).items():
+        if name in IGNORED or id(inner) in above or isinstance(inner, GENERATORS):
+            continue
+        here = (*path, name)
+        if shapes.is_plain_object(inner) and not isinstance(inner, enum.Enum) and len(here) < DEPTH:
+            found += walk(inner, here, (*above, id(value)))
+        else:
+            found.append((here, inner))
+    return found
+
+
+def fingerprint(value: Any, depth: int = 6) -> Any:
+    """Something that changes when a value does."""
+    if isinstance(value, bool | int | float | str | bytes | type(None) | np.generic | enum.Enum):
+        return (type(value).__name__, repr(value))
+    if isinstance(value, np.ndarray):
+        return (value.dtype.str, value.shape, value.tobytes() if value.dtype.kind != "O" else repr(value))
+    if not depth:
+        return id(value)
+    if isinstance(value, list | tuple) or type(value).__name__ == "deque":
+        return tuple(fingerprint(item, depth - 1) for item in value)
+    if isinstance(value, dict):
+        return tuple((repr(key), fingerprint(item, depth - 1)) for key, item in value.items())
+    if isinstance(value, set | frozenset):
+        return tuple(sorted(repr(item) for item in value))
+    if shapes.is_plain_object(value):
+        return tuple((name, fingerprint(item, depth - 1)) for name, item in vars(value).items())
+    return id(value)
+
+
+def roomy(shape: Shape, inside: bool = False) -> Shape:
+    """Lists get room for more items than were seen; long lists of one kind of item are kept as arrays."""
+    match shape:
+        case Many(of, capacity, kind):
+            return Many(roomy(of, True), capacity + capacity // 2 + 2, kind)
+        case Fixed(items, "list") if len(items) > LONG and not inside:
+            try:
+                return Many(roomy(shapes.join_all(list(items)), True), len(items), "list")
+            except UnsupportedError:
+                return shape
+        case Fixed(items, kind):
+            return Fixed(tuple(roomy(item, True) for item in items), kind)
+        case shapes.Maybe(of):
+            return shapes.Maybe(roomy(of, inside))
+        case shapes.Record(cls, fields):
+            return shapes.Record(cls, tuple((key, roomy(part, inside)) for key, part in fields))
+    return shape

@@ -1,0 +1,45 @@
+"""A translated environment before it is printed: its state, its draws, and three functions (reset, step, observe)."""
+
+import dataclasses
+from typing import Any
+
+from overclock.translate.draws import DrawSite
+from overclock.translate.ir import Block, Operand, Var
+from overclock.translate.shapes import Leaf, Shape
+
+
+@dataclasses.dataclass
+class Function:
+    """A block with named inputs and its results."""
+
+    block: Block
+    inputs: dict[str, Var]
+    results: dict[str, Operand]
+    sites: list[DrawSite] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Program:
+    """Everything a printer needs."""
+
+    name: str
+    source: str
+    files: tuple[str, ...]
+    shapes: dict[str, Shape]  # of the reference's attributes that are state, by dotted path
+    state: list[Leaf]
+    reset: Function
+    step: Function
+    observe: Function
+    mask: Function | None
+    observation_space: Any
+    action_space: Any
+    max_steps: int | None
+    overflow: bool  # whether a list or a loop could need more room than it has
+    stored_observation: bool
+    ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)  # of plain numbers, as seen
+    largest_reward: float = 0.0
+    rounded_rewards: bool = False  # whether a reward is no float32
+    mixed: bool = False  # whether a float of the state changes its dtype in the reference
+    restart: tuple[str, ...] = ()  # state that a reset of the reference leaves as it was
+    assumptions: tuple[str, ...] = ()
+    lines: int = 0
