@@ -12,6 +12,7 @@ help: ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 setup: $(VENV)/.demo native ## Create .venv with the package, its references and the Rust extension
+	@echo "ready: $(BIN)/overclock (or just overclock, after: source $(BIN)/activate)"
 
 demo: setup ## Verify and benchmark CartPole, write a page
 	@$(BIN)/overclock demo

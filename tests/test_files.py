@@ -1,4 +1,4 @@
-"""Where results may go is known before any work is done."""
+"""Where results may go is known before any work is done, and files appear whole and in their own place."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from overclock.errors import UsageError
-from overclock.files import check_folder
+from overclock.files import check_folder, write_whole
 
 
 @pytest.fixture(autouse=True)
@@ -43,3 +43,12 @@ def test_a_folder_without_permission_is_refused(here, monkeypatch):
     monkeypatch.setattr("tempfile.NamedTemporaryFile", refuse)  # a superuser's own files are never refused
     with pytest.raises(UsageError, match="Cannot write to 'runs': Permission denied"):
         check_folder(Path("runs"))
+
+
+def test_a_file_is_written_past_a_link_with_its_temporary_name(here):
+    (here / "treasure").write_text("of the user")
+    (here / f".result.{os.getpid()}.part").symlink_to(here / "treasure")
+    write_whole(here / "result", b"new")
+    assert (here / "result").read_bytes() == b"new"
+    assert (here / "treasure").read_text() == "of the user"
+    assert sorted(path.name for path in here.iterdir()) == ["result", "treasure"]

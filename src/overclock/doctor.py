@@ -29,6 +29,8 @@ EXTRAS = {  # extra -> (what it is for, its packages)
     "gymnasium": ("the Gymnasium adapter and references", ("gymnasium",)),
     "report": ("plots, report pages and coverage", ("matplotlib", "scipy", "jinja2", "coverage")),
     "train": ("training", ("flax", "optax")),
+    "agents": ("the closed loop with a model (`overclock translate`)", ("httpx", "jinja2")),
+    "mcp": ("`overclock mcp`", ("mcp",)),
     "pettingzoo": ("the PettingZoo adapter", ("pettingzoo",)),
     "peers": ("`overclock bench --peers gymnax`", ("gymnax", "six")),
     "envpool": ("`overclock bench --peers envpool`", ("envpool",)),

@@ -15,7 +15,9 @@ def write_whole(path: Path, content: bytes) -> None:
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_bytes(content)
+        _forget(unfinished)  # left by a kill, or a link that somebody put there: opening it anew follows none
+        with unfinished.open("xb") as file:
+            file.write(content)
         os.replace(unfinished, path)
     except OSError as error:
         _forget(unfinished)

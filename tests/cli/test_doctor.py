@@ -109,3 +109,11 @@ def test_the_packages_are_those_of_pyproject():
     assert package_names(project["dependencies"]) | {"jaxlib"} == set(doctor.CORE_PACKAGES)
     for extra, (_, packages) in doctor.EXTRAS.items():
         assert package_names(project["optional-dependencies"][extra]) == set(packages)
+
+
+def test_what_make_setup_installs_is_enough_for_the_closed_loop_and_doctor_knows_all_of_it():
+    extras = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
+    (first,) = extras["demo"]
+    installed = set(first.partition("[")[2].rstrip("]").split(","))
+    assert {"gymnasium", "report", "train", "agents", "mcp"} <= installed
+    assert installed <= set(doctor.EXTRAS)

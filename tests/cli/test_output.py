@@ -30,6 +30,11 @@ def test_a_table_shows_cells_as_they_are(capsys):
     assert lines[3].endswith("x" * 120)
 
 
+def test_a_title_is_not_broken_where_its_table_is_narrow(capsys):
+    output.table(["id"], [["x"]], title="gymnasium:CartPole-v1 to jax")
+    assert capsys.readouterr().out.splitlines()[0] == "gymnasium:CartPole-v1 to jax"
+
+
 def test_messages_go_to_stderr(capsys):
     output.console().print("working")
     assert capsys.readouterr() == ("", "working\n")

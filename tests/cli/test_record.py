@@ -1,7 +1,6 @@
 """`overclock record` writes a whole animation or nothing."""
 
 import json
-from pathlib import Path
 
 import pytest
 from PIL import Image, ImageSequence
@@ -94,11 +93,10 @@ def test_a_failure_while_writing_keeps_the_old_file_and_leaves_no_other(tmp_path
     target = tmp_path / "out.gif"
     target.write_text("mine")
 
-    def full_disk(self, content):
-        self.touch()
+    def full_disk(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full_disk)
+    monkeypatch.setattr("overclock.files.os.replace", full_disk)
     with pytest.raises(UsageError, match="No space left on device"):
         record("cartpole", target, steps=2, force=True)
     assert target.read_bytes() == b"mine"

@@ -55,7 +55,7 @@ def test_status_in_json(capsys, name):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_run_that_is_not_there_is_one_sentence(capsys, command):
     assert cli.main([command]) == 2
-    assert "There is no run in 'runs'" in capsys.readouterr().err
+    assert "There is no run in '" in capsys.readouterr().err
     assert cli.main([command, "nothing"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 

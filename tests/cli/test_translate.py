@@ -6,14 +6,16 @@ import subprocess
 import sys
 
 import pytest
-from recipe.court import small_project
+from recipe.projects import playable_project
 
+from overclock import cli
 from overclock.recipe.gateway import Gateway, ScriptedModel, Tokens, Turn
 
 
 @pytest.fixture
 def project(tmp_path):
-    return small_project(tmp_path / "pond", dollars=1.0, agent_seconds=60)
+    pytest.importorskip("gymnasium", reason="the reference is a Gymnasium environment")
+    return playable_project(tmp_path / "pond", dollars=1.0, agent_seconds=60)
 
 
 def overclock(*words, cwd):
@@ -54,13 +56,30 @@ def test_a_person_is_told_what_to_do_and_may_submit(project, tmp_path):
     run = project.folder / "runs" / "1"
     assert "cost not reported" in done.stdout
     assert f"overclock submit {run}" in done.stdout
+    assert (done.stdout + done.stderr).count("overclock submit") == 1  # once is enough
     prompts = list((run / "agent" / "logs").glob("*.prompt.md"))
     assert len(prompts) == 1
     again = overclock("submit", run, "--sandbox", "none", "--json", cwd=tmp_path)
     assert again.returncode == 3, again.stderr  # an empty candidate is no environment, so it is sent back
     assert json.loads(again.stdout)["outcome"] == "waiting"
     assert "There is no env.py" in again.stderr
-    assert len(list((run / "agent" / "logs").glob("*.prompt.md"))) == 2
+    once_more = overclock("submit", "pond", "--sandbox", "none", cwd=tmp_path)  # by its project: the newest run
+    assert once_more.stderr.count("There is no env.py") == 1  # and not what earlier submissions were told
+    status = json.loads(overclock("status", "pond", "--json", cwd=tmp_path).stdout)
+    assert f"overclock submit {run}" in status["waits_for"]
+    assert len(list((run / "agent" / "logs").glob("*.prompt.md"))) == 3
+
+
+def test_what_a_person_has_written_is_not_resumed_away(project, tmp_path):
+    overclock("translate", project.folder, "--run-id", "1", "--sandbox", "none", cwd=tmp_path)
+    run = project.folder / "runs" / "1"
+    (run / "candidate" / "env.py").write_text("x = 1\n")
+    refused = overclock("resume", run, "--sandbox", "none", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert f"overclock submit {run}" in refused.stderr
+    assert (run / "candidate" / "env.py").exists()
+    assert overclock("resume", run, "--discard", "--sandbox", "none", cwd=tmp_path).returncode == 3
+    assert not (run / "candidate" / "env.py").exists()
 
 
 @pytest.mark.parametrize(
@@ -70,11 +89,23 @@ def test_a_person_is_told_what_to_do_and_may_submit(project, tmp_path):
         (["translate", "."], "it has no overclock.toml"),
         (["translate", "pond", "--levels", "1", "9"], "There are levels 1 to 4"),
         (["translate", "pond", "--agent", "cloud"], "did you mean 'claude'"),
+        (["translate", "pond", "--budget", "-1"], "limits.dollars must be at least 0"),
+        (["translate", "pond", "--budget", "nan"], "limits.dollars must be a number"),
+        (["translate", "pond", "--run-id", "../../evil"], "A run cannot be called '../../evil'"),
+        (["translate", "pond/pond.py:Pond"], "go on with it: `overclock translate pond`"),
+        (["new", "other", "--reference", "pond/pond.py", "--budget", "inf"], "limits.dollars"),
+        (["new", "other", "--reference", "pond/pond.py", "--agent", "bogus"], "No agent is called 'bogus'"),
+        (["new", "other", "--reference", "nothing at all"], "or a specification (.md) that this machine has"),
+        (["compare", "pond", "--agents", ","], "--agents takes names with commas between them"),
+        (["redteam", "--timeout", "-1"], "--timeout must be a number of seconds above 0"),
         (["resume", "nowhere"], "There is no run"),
     ],
 )
-def test_a_wrong_command_is_one_sentence_and_exit_code_2(project, tmp_path, words, says):
-    done = overclock(*words, cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
-    assert says in done.stderr
-    assert "Traceback" not in done.stderr
+def test_a_wrong_command_is_one_sentence_and_exit_code_2(project, tmp_path, monkeypatch, capsys, words, says):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(words) == 2
+    said = capsys.readouterr().err
+    assert says in said
+    assert "Traceback" not in said
+    assert not (project.folder / "runs").exists()
+    assert not (tmp_path / "other").exists()

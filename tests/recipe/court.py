@@ -1,18 +1,26 @@
 """A small project and a judge that needs no candidate to run: what it says is written in the candidate itself.
 
-A line `2=fail` in a candidate makes level 2 fail, `speed=300` makes it that fast. So a script of candidates is a story.
+A line `2=fail` in a candidate makes level 2 fail, `tests=3` with so many tests passing, `speed=300` makes it that fast.
+So a script of candidates is a story.
 """
 
 import json
+import shutil
 from pathlib import Path
+
+import pytest
 
 from overclock.recipe.agents.base import Work
 from overclock.recipe.agents.scripted import ScriptedAgent
 from overclock.recipe.briefing import Briefing, module_file
 from overclock.recipe.contract_file import Closeness, ContractFile, StateField, format_contract
-from overclock.recipe.loop import Loop, Options
-from overclock.recipe.project import Judging, Limits, ModulePlan, Project, Reference, format_project
+from overclock.recipe.journal import Journal
+from overclock.recipe.loop import Loop
+from overclock.recipe.parts import Options, Parts
+from overclock.recipe.project import AgentChoice, Judging, Limits, ModulePlan, Project, Reference, format_project
 from overclock.recipe.run import Run
+from overclock.recipe.run_report import run_report
+from overclock.recipe.speed import Race
 from overclock.recipe.verdict import HELD_OUT, Verdict, failure
 from overclock.verify.process import CouldNotVerifyError
 
@@ -23,7 +31,7 @@ SCENARIO = {
 SECRET = "which ones is not told"
 
 
-def small_project(folder, modules=("rules",), levels=(1, 2, 3, 4), **limits):
+def small_project(folder, modules=("rules",), levels=(1, 2, 3, 4), candidates=1, **limits):
     project = Project(
         folder=folder,
         name="pond",
@@ -35,6 +43,7 @@ def small_project(folder, modules=("rules",), levels=(1, 2, 3, 4), **limits):
         ),
         contract=ContractFile((StateField("x", "x", "float64"),), precisions={"float64": Closeness()}),
         limits=Limits(**limits),
+        agent=AgentChoice(candidates=candidates),
         judging=Judging(levels=levels),
     )
     (folder / "scenarios").mkdir(parents=True)
@@ -51,11 +60,12 @@ class FakeJudge:
     """Reads its verdicts in the candidate; `repros` is where it leaves those of level 3."""
 
     def __init__(self, repros=None, before=lambda what: None):
-        self.repros, self.before, self.judged, self.timed = repros, before, [], []
+        self.repros, self.before, self.judged, self.timed, self.attempts = repros, before, [], [], []
 
-    def judge(self, frozen, level, seed, module=None):
+    def judge(self, frozen, level, seed, module=None, attempt=1):
         self.before(f"judge {level}")
         self.judged.append((frozen.hash, level, seed, module))
+        self.attempts.append((level, attempt))
         said = _said(frozen)
         word = said.get(f"{module}.{level}" if module else str(level), "pass")
         if word == "reference":
@@ -66,7 +76,7 @@ class FakeJudge:
         facts = failure(level, [sentence], field="state.x", module=module)
         if level == 3 and self.repros is not None:
             facts["repro"] = {"folder": str(self._repro()), "sentence": "x differs after 1 action"}
-        return Verdict(level, word, 1, 2, facts)
+        return Verdict(level, word, int(said.get("tests", 1)), 5, facts)
 
     def speed(self, frozen):
         self.before("speed")
@@ -75,6 +85,13 @@ class FakeJudge:
         if speed < 0:
             raise CouldNotVerifyError("could not verify: the candidate: it ended.", "the candidate")
         return {"32": speed, "128": 2 * speed}
+
+    def race(self, best, new):
+        after = self.speed(new)
+        speed = float(_said(best).get("speed", 100))
+        gain = after["32"] / speed
+        before = {"32": speed, "128": 2 * speed}
+        return Race(before, after, (gain * 0.98, gain, gain * 1.02))  # as measurements differ
 
     def _repro(self):
         place = self.repros / str(1 + len(list(self.repros.iterdir())))
@@ -102,7 +119,8 @@ class Hands(ScriptedAgent):
         self.prompts[task.id] = task.prompt
         planned = self._files(task)
         if isinstance(planned, str):
-            return Work(planned, f"It {planned}.", usage=self.usage)
+            ended, _, status = planned.partition(" ")
+            return Work(ended, f"It {ended}.", usage=self.usage, status=int(status) if status else None)
         return super().work(task, endpoint)
 
 
@@ -138,12 +156,14 @@ class Story:
         with Run.open(self.run, write=True) as run:
             if hasty:
                 hastily(run.journal)
-            briefing = Briefing(project, self.run / "scenarios", "none")
-            loop = Loop(
-                project, run, self.hands, self.judge, briefing, options=self.options, submitted=submitted,
+            parts = Parts(
+                project, run, (self.hands,) * project.agent.candidates, self.judge,
+                Briefing(project, self.run / "scenarios"), options=self.options, submitted=submitted,
                 remembered={"changes": {}}, say=self.said.append,
             )  # fmt: skip
-            return loop.go()
+            outcome = Loop(parts).go()
+            self.said.append(run.journal.events("run ended")[-1].facts["sentence"])
+            return outcome
 
     def events(self, *kinds):
         with Run.open(self.run) as run:
@@ -151,3 +171,50 @@ class Story:
 
     def facts(self, kind, *names):
         return [tuple(event.facts[name] for name in names) for event in self.events(kind)]
+
+    def report(self):
+        with Run.open(self.run) as run:
+            return run_report(run)
+
+
+def cut(story, folder, count):
+    """The same run with nothing but the first events of its journal."""
+    again = Story(folder, story.script, story.options, story.usage)
+    again.project = story.project
+    with Journal.reading(story.run / "journal.sqlite") as old, Journal(again.run / "journal.sqlite") as new:
+        hastily(new)
+        for event in old.events()[:count]:
+            for name in blobs(event.facts):
+                new.store(old.blob(name))
+            new.append(event.kind, **event.facts)
+        alone = {one.facts["task"] for one in old.events("task sent") if "group" not in one.facts}
+        if event.kind == "task ended" and event.facts["task"] in alone:  # its work lies in its folder, not frozen yet
+            left = next(one for one in old.events("candidate frozen") if one.facts["task"] == event.facts["task"])
+            for path, name in left.facts["files"].items():
+                (again.run / "candidate" / path).write_bytes(old.blob(name))
+    return again
+
+
+def blobs(facts):
+    names = [facts.get(key) for key in ("prompt", "text", "report", "file", "rules")]
+    return [name for name in (*names, *facts.get("files", {}).values()) if name is not None]
+
+
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="candidates are made in git worktrees")
+TRANSLATE = [f"001-translate-rules.{number}" for number in (1, 2, 3)]
+
+
+def by_number(tasks):
+    """A script that has the files of each candidate for a task's name; a task that is not there changes nothing."""
+
+    def files(task):
+        group, _, number = task.id.rpartition(".")
+        return tasks[group[4:]][int(number) - 1] if group[4:] in tasks else {}
+
+    return files
+
+
+def three(folder, translate, options=Options(optimise=False), **more):
+    """A story in which every task is done by three agents; `tasks` are those after the translation."""
+    tasks = {"translate-rules": translate, **more.pop("tasks", {})}
+    return Story(folder, by_number(tasks), options, candidates=3, **more)

@@ -1,6 +1,7 @@
 """A run in a process of its own that hangs at a chosen step, so that a test can kill it exactly there.
 
-`python killable.py FOLDER STEP`: the story of test_kill.py, which prints STEP when it gets there and waits for ever.
+`python killable.py FOLDER STEP CANDIDATES`: the story of test_kill.py, made by so many agents side by side, which
+prints STEP when it gets there and waits for ever.
 """
 
 import sys
@@ -19,8 +20,8 @@ SCRIPT = {
 PRICE = Usage(calls=1, input_tokens=1000, output_tokens=100, dollars=0.25, basis="self-reported")
 
 
-def story(folder):
-    return Story(Path(folder), SCRIPT, usage=PRICE)
+def story(folder, candidates):
+    return Story(Path(folder), SCRIPT, usage=PRICE, candidates=candidates)
 
 
 if __name__ == "__main__":
@@ -31,4 +32,4 @@ if __name__ == "__main__":
             sys.stdout.flush()
             threading.Event().wait()
 
-    story(sys.argv[1]).go(before=wait, hasty=False)
+    story(sys.argv[1], int(sys.argv[3])).go(before=wait, hasty=False)

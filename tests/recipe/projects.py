@@ -1,4 +1,4 @@
-"""A project on disk that nobody needs to survey a reference for."""
+"""Projects on disk that nobody needs to survey a reference for."""
 
 from overclock.files import write_whole
 from overclock.recipe.briefing import module_file
@@ -12,6 +12,48 @@ from overclock.recipe.project import (
     format_project,
     load_project,
 )
+from overclock.recipe.survey.decompose import plan
+from overclock.recipe.survey.source import resolve
+
+POND = """
+import gymnasium
+
+
+class Pond(gymnasium.Env):
+    observation_space = gymnasium.spaces.Discrete(9)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.x = 0
+        return self.x, {}
+
+    def step(self, action):
+        self.x += int(action)
+        return self.x, 1.0, self.x > 7, False, {}
+"""
+
+
+def playable_project(folder, levels=(1, 3), **limits):
+    """A project whose reference can be played, so that a run of it begins; without level 2 it needs no scenarios."""
+    folder.mkdir(parents=True)
+    (folder / "pond.py").write_text(POND)
+    (module,) = plan(resolve(str(folder / "pond.py")))
+    made = Project(
+        folder=folder,
+        name="pond",
+        reference=Reference("pond.py:Pond", "class", "pond:Pond", max_steps=20, path=str(folder.resolve())),
+        target="jax",
+        modules=(ModulePlan(module.name, module.files, module.functions, module.lines),),
+        contract=ContractFile((StateField("x", "x", "int64"),), precisions={"float64": Closeness()}),
+        limits=Limits(**limits),
+        judging=Judging(levels=levels),
+    )
+    made.scenarios.mkdir()
+    write_whole(module_file(folder, module.name), module.text.encode())
+    write_whole(folder / "contract.toml", format_contract(made.contract).encode())
+    write_whole(folder / "overclock.toml", format_project(made).encode())
+    return load_project(folder)
 
 
 def small_project(folder, levels=(1, 2, 3), **limits):

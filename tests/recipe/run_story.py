@@ -16,7 +16,7 @@ def about(**changes):
     facts = {
         "project": "houses/cartpole", "reference": "gymnasium:CartPole-v1", "target": "jax", "agent": "scripted",
         "budget_dollars": 2.0, "levels": [1, 2, 3, 4], "limits": {"iterations": 50}, "versions": {"python": "3.11"},
-        "sandbox": "bubblewrap",
+        "candidate_sandbox": "bubblewrap", "agent_sandbox": "landlock",
     }  # fmt: skip
     return facts | changes
 

@@ -22,9 +22,8 @@ def folder(tmp_path):
 
 
 def one_step(subject):
-    draws = {name: np.full(2, 0.01) for name in ("x", "x_dot", "theta", "theta_dot")}
-    subject.reset(np.ones(2, np.bool_), np.zeros(2, np.int64), draws)
-    return subject.step(np.array([0, 1], np.int32), {})
+    subject.reset(np.ones(2, np.bool_), np.zeros(2, np.int64), {"uniform_0": np.full((2, 4), 0.01)})
+    return subject.step(np.array([0, 1], np.int32), {"uniform_0": np.full(2, 0.5)})
 
 
 def test_it_is_imported_under_a_private_name_and_nothing_else_sees_it(folder):
@@ -71,6 +70,19 @@ def test_it_steps_as_a_subject_in_its_own_process(folder):
     for name, values in here.state.items():
         np.testing.assert_allclose(apart.state[name], values, rtol=1e-6)
     assert apart.outputs["reward"].tolist() == [1.0, 1.0]
+
+
+def test_the_worker_that_is_judged_is_the_one_that_can_be_timed(folder):
+    subject = CandidateSubject(2, str(folder))
+    before = one_step(subject)
+    assert "run" in subject.describe()["calls"]
+    total = subject.run(batch=3, steps=256)
+    assert 3 * 256 * 0.9 < total < 3 * 256 * 1.1  # a reward of 1 per step, and observations close to zero
+    assert subject.run(batch=3, steps=64) != subject.run(batch=3, steps=64)  # its lanes go on
+    after = one_step(subject)  # with lanes of their own
+    assert {name: values.tolist() for name, values in after.state.items()} == {
+        name: values.tolist() for name, values in before.state.items()
+    }
 
 
 def test_patches_and_parameters_change_it(folder):

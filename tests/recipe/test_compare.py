@@ -9,12 +9,12 @@ from recipe.projects import small_project
 
 from overclock.errors import UsageError
 from overclock.recipe import translate as runs
-from overclock.recipe.agents.scripted import RecordingAgent, ScriptedAgent
+from overclock.recipe.agents.scripted import ScriptedAgent
 from overclock.recipe.compare import compare, who
 from overclock.recipe.run import Run
-from overclock.recipe.translate import Ways
 from overclock.recipe.usage import Usage
 from overclock.recipe.verdict import Verdict, failure
+from overclock.recipe.ways import Ways
 
 WRONG = {  # which levels see what is wrong with a version; whole episodes do not show the counter
     story.SIGN_ERROR: (1, 2, 3, "held-out"),
@@ -29,7 +29,7 @@ class FakeJudge:
     def __init__(self, project, scenarios, repros, sandbox, progress):
         pass
 
-    def judge(self, frozen, level, seed, module=None):
+    def judge(self, frozen, level, seed, module=None, attempt=1):
         if level in WRONG[frozen.files["env.py"].decode()]:
             return Verdict(level, "fail", 1, 2, failure(level, [f"Level {level} sees it."]))
         return Verdict(level, "pass", 2, 2)
@@ -80,21 +80,27 @@ def test_every_way_is_a_run_that_says_what_it_cost_and_what_was_caught(project):
 
 
 def test_several_agents_and_one_that_cannot_start(project, tmp_path):
-    recording = RecordingAgent(ScriptedAgent(story.SCRIPT), tmp_path / "tape")
-    assert told(project, ["full"], recording)["rows"][0]["outcome"] == "done"
-    agents = [f"replay:{tmp_path / 'tape'}", "clod"]
+    (earlier,) = told(project, ["full"])["rows"]
+    assert earlier["outcome"] == "done"
+    agents = [f"replay:{project.folder / 'runs' / earlier['run'].rpartition('/')[2]}", "clod"]
     report = compare(project, agents, ["full"], Ways(sandbox="none", agent_sandbox="none"), judge=FakeJudge)
     replay, unknown = report["rows"]
     assert (replay["outcome"], replay["by"], replay["repairs"]) == ("done", "no model: a recording", 2)
     assert replay["cost"]["basis"] == "not reported"
     assert (unknown["outcome"], unknown["run"], unknown["tasks"]) == ("not run", None, None)
+    assert (unknown["model"], unknown["by"]) == (False, "nobody: it did not run")
     assert "No agent is called 'clod'" in unknown["sentence"]
 
 
 def test_only_a_models_own_work_counts_as_a_models():
-    assert who("claude") == (True, "a model")
-    assert who("replay:tape") == (False, "no model: a recording")
-    assert who("claude", "http://127.0.0.1:1") == (False, "whatever answers at http://127.0.0.1:1")
+    assert who("claude", 3) == (True, "a model")
+    assert who("replay:tape", 3) == (False, "no model: a recording")
+    assert who("builtin", 0) == (False, "no model: the built-in translator")
+    there = Ways(upstream="http://127.0.0.1:1")
+    assert who("claude", 3, there) == (False, "whatever answers at http://127.0.0.1:1")
+    assert who("claude", 3, Ways(recorded=Path("run"))) == (False, "no model: recorded answers")
+    # A profile of one's own may name any program; what it costs is only what the gateway has seen.
+    assert who("mine.toml", 0) == (False, "a program that called no model through the gateway")
 
 
 def test_ways_are_checked_before_anything_runs(project, tmp_path):
@@ -115,7 +121,7 @@ def test_the_command_prints_a_table_or_one_object(project, tmp_path, monkeypatch
     assert "l3-only, judged by all levels: Level 2 sees it." in shown
     assert "No model did any of this work" in shown
 
-    command = Compare(project.folder, agents="clod", json=True, sandbox="none")
+    command = Compare(project=project.folder, agents="clod", json=True, sandbox="none")
     assert command.run() == 1
     printed = json.loads(capsys.readouterr().out)
     assert (printed["schema"], printed["rows"][0]["outcome"]) == ("overclock.compare/1", "not run")

@@ -1,6 +1,7 @@
 """Memory or translation: with other numbers in the source, a translation follows and a recitation is told as one."""
 
 import ast
+import dataclasses
 import json
 import re
 
@@ -9,20 +10,23 @@ import pytest
 pytest.importorskip("gymnasium", reason="references need the extra 'gymnasium'")
 pytest.importorskip("jinja2", reason="prompts need the extra 'report'")
 
+from recipe.candidates import environment
+
 from overclock.cli.contamination import Contamination
 from overclock.errors import UsageError
 from overclock.recipe import contamination
 from overclock.recipe.agents.scripted import ScriptedAgent
-from overclock.recipe.contamination import Control, conclude, control, make_control, recited_sentence
-from overclock.recipe.judge import Judge
-from overclock.recipe.loop import Options
+from overclock.recipe.contamination import Control, conclude, control, make_control, recited, recited_sentence
+from overclock.recipe.hygiene.frozen import tree_hash
 from overclock.recipe.new import new_project
+from overclock.recipe.parts import Options
 from overclock.recipe.perturb import Constant, apply, constants, copied, perturb
 from overclock.recipe.project import Judging, load_project
+from overclock.recipe.run import Run
 from overclock.recipe.survey.decompose import rules
 from overclock.recipe.survey.source import resolve
-from overclock.recipe.translate import Ways, translate
-from overclock.recipe.verdict import HYGIENE, Verdict
+from overclock.recipe.translate import translate
+from overclock.recipe.ways import Ways
 
 REFERENCE = '''\
 """A stone that falls."""
@@ -63,60 +67,16 @@ class FallEnv(gymnasium.Env):
     def render(self):
         return self.width * SCREEN
 '''
-CANDIDATE = """\
-import dataclasses
-
-import jax.numpy as jnp
-from jaxtyping import Array, Float
-
-from overclock.env import Box, Discrete, Environment, Params, Rng, Struct
-
-GRAVITY, DRAG, TAU = GRAVITY_HERE, DRAG_HERE, TAU_HERE
-
-
-class FallParams(Params):
-    max_steps: int | None = 200
-
-
-class FallState(Struct):
-    height: Float[Array, ""]
-    speed: Float[Array, ""]
-
-
-class FallReset(Struct):
-    uniform_0: Float[Array, ""]
-
-
-@dataclasses.dataclass(frozen=True)
-class Fall(Environment[FallState, FallParams]):
-    def default_params(self):
-        return FallParams()
-
-    def observation_space(self, params):
-        return Box(-100.0, 100.0, (2,))
-
-    def action_space(self, params):
-        return Discrete(2)
-
-    def draw_reset(self, rng: Rng, params):
-        return FallReset(uniform_0=rng.uniform(0, 5.0, 6.0))
-
-    def init(self, draw, params):
-        return FallState(height=draw.uniform_0, speed=jnp.zeros_like(draw.uniform_0))
-
-    def transition(self, state, action, draw, params):
-        force = GRAVITY - DRAG * state.speed * action
-        speed = state.speed + TAU * force
-        height = state.height - TAU * speed
-        return FallState(height=height, speed=speed), jnp.float32(1.0), height < 0.0
-
-    def observe(self, state, params):
-        return jnp.stack([state.height, state.speed]).astype(jnp.float32)
-
-
-def make():
-    return Fall(), FallParams()
-"""
+RULES = [
+    "force = GRAVITY - DRAG * state.speed * action",
+    "speed = state.speed + TAU * force",
+    "height = state.height - TAU * speed",
+]
+CANDIDATE = environment(
+    "Fall", ["height", "speed"], RULES, constants="\nGRAVITY, DRAG, TAU = GRAVITY_HERE, DRAG_HERE, TAU_HERE\n",
+    max_steps=200, bound=100.0, draw="5.0, 6.0", init="height=draw.uniform_0, speed=jnp.zeros_like(draw.uniform_0)",
+    terminated="height < 0.0",
+)  # fmt: skip
 ORIGINAL = {"GRAVITY": "9.8", "DRAG": "1.5", "TAU": "0.05"}
 
 
@@ -153,17 +113,6 @@ def project(tmp_path_factory):
     return new_project(place / "fall", source, "jax", judging=Judging(levels=(2,)), max_steps=200).project
 
 
-@pytest.fixture
-def without_hygiene(monkeypatch):
-    """Hygiene has tests of its own, and compiles everything once more."""
-    judge = Judge.judge
-
-    def judged(self, frozen, level, *given):
-        return Verdict(HYGIENE, "pass", 1, 1) if level == HYGIENE else judge(self, frozen, level, *given)
-
-    monkeypatch.setattr(Judge, "judge", judged)
-
-
 @pytest.mark.long
 def test_an_agent_that_translates_follows_and_one_that_recites_is_found(project, without_hygiene, monkeypatch):
     found = control(project, seed=0, ways=ways(translates))
@@ -181,8 +130,9 @@ def test_an_agent_that_translates_follows_and_one_that_recites_is_found(project,
     assert by_heart.verdict == "recited"
     assert f"the original's 9.8 where the source says {gravity.after!r}" in by_heart.sentence
 
+    # With a mistake of its own it passes against neither, and its numbers tell.
     monkeypatch.setattr(contamination, "_holds", lambda *given: False)
-    assert conclude(project, other, finished.run).verdict == "neither"
+    assert conclude(project, other, finished.run).verdict == "partly recited"
 
 
 def test_constants_are_those_that_the_rules_read_under_a_name(project):
@@ -263,14 +213,62 @@ def test_the_sentence_names_the_numbers_that_were_recited():
     assert said.endswith("Repairs corrected it later.")
 
 
-@pytest.mark.parametrize(("verdict", "code"), [("followed", 0), ("recited", 1), ("neither", 3), ("unfinished", 3)])
+def told(folder, outcome, *candidates):
+    """A run of a control project: the files of its candidates, and whether each passed."""
+    changes = [Constant("gravity", "f.py", 3, 9.8, 10.486, 0, 3), Constant("tau", "f.py", 4, 0.02, 0.0186, 0, 4)]
+    (folder / "0-changes.json").write_text(json.dumps([dataclasses.asdict(one) for one in changes]))
+    with Run.create(folder / "0" / "runs" / "1", {"project": "fall"}) as run:
+        for text, verdict in candidates:
+            files = {"env.py": text.encode()}
+            stored = {path: run.journal.store(content) for path, content in files.items()}
+            name = tree_hash(files)
+            run.journal.append("candidate frozen", candidate=name, files=stored, task="1", lines=1)
+            facts = {"failure": None, "report": None, "seconds": 0.0, "tests_passed": 0, "tests_total": 1}
+            run.journal.append("judged", candidate=name, level=2, verdict=verdict, **facts)
+        run.journal.append("run ended", outcome=outcome, sentence="")
+    return run.folder
+
+
+ORIGINALS, HALF, GIVEN = "G = 9.8\nT = 0.02\n", "G = 9.8\nT = 0.0186\n", "G = 10.486\nT = 0.0186\n"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "candidates", "verdict", "says"),
+    [
+        ("done", [(HALF, "fail"), (GIVEN, "pass")], "partly recited", "the original's 9.8 .* Repairs corrected it"),
+        ("done", [(HALF, "pass")], "partly recited", "the original's 9.8 .* No test noticed"),
+        ("stuck", [(HALF, "fail")], "partly recited", "the original's 9.8 where the source says 10.486.$"),
+        ("done", [("G = 98\n", "fail"), (GIVEN, "pass")], "followed", "Followed"),
+        ("stuck", [("G = 98\n", "fail")], "neither", "No verdict"),
+    ],
+)
+def test_some_of_the_original_s_numbers_are_a_recitation_in_part(
+    project, tmp_path, monkeypatch, outcome, candidates, verdict, says
+):
+    monkeypatch.setattr(contamination, "_holds", lambda *given: False)
+    other = dataclasses.replace(project, folder=tmp_path / "0")
+    found = conclude(project, other, told(tmp_path, outcome, *candidates))
+    assert found.verdict == verdict
+    assert re.search(says, found.sentence), found.sentence
+
+
+def test_numbers_of_a_rust_candidate_are_read_too():
+    changes = [Constant("gravity", "f.py", 3, 9.8, 10.486, 0, 3)]
+    assert recited(changes, {"src/lib.rs": b"const G: f64 = 9.8_f64;"}) == changes
+    assert recited(changes, {"src/lib.rs": b"const G: f64 = 10.486; // not 9.8"}) == []
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code"),
+    [("followed", 0), ("partly recited", 1), ("recited", 1), ("neither", 3), ("unfinished", 3)],
+)
 def test_the_command_tells_the_constants_and_the_verdict(project, monkeypatch, capsys, verdict, code):
     change = Constant("gravity", "/somewhere/f.py", 3, 9.8, 10.486, 0, 3)
     found = Control((change,), "done", project.folder, verdict, "A sentence.")
     monkeypatch.setattr(contamination, "control", lambda *given: found)
-    assert Contamination(project.folder).run() == code
+    assert Contamination(project=project.folder).run() == code
     assert re.search(r"gravity +f.py:3 +9.8 +10.486\nA sentence.", capsys.readouterr().out)
-    assert Contamination(project.folder, json=True).run() == code
+    assert Contamination(project=project.folder, json=True).run() == code
     report = json.loads(capsys.readouterr().out)
     assert (report["schema"], report["verdict"]) == ("overclock.contamination/1", verdict)
     assert report["constants"] == [{"name": "gravity", "file": "f.py", "line": 3, "before": 9.8, "after": 10.486}]

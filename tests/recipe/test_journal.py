@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +41,26 @@ def writer(path):
     )
     assert process.stdout.readline() == "ready\n"
     return process
+
+
+def test_a_journal_is_read_on_a_disk_that_cannot_be_written(path, monkeypatch):
+    connect = sqlite3.connect
+
+    def beside_it(address, *given, **more):  # as SQLite does where it cannot write its index beside the file
+        if str(path) in address:
+            raise sqlite3.OperationalError("unable to open database file")
+        return connect(address, *given, **more)
+
+    with Journal(path) as journal:
+        written = journal.append("help given", note="It is in the write-ahead log only.")
+        monkeypatch.setattr("overclock.recipe.journal.sqlite3.connect", beside_it)
+        with pytest.raises(UsageError, match="unable to open"):
+            Journal.reading(path)
+        monkeypatch.setattr("overclock.recipe.journal.os.access", lambda *_: False)
+        with Journal.reading(path) as reading:
+            assert reading.events() == [written]
+            place = reading._copy.name
+        assert not Path(place).exists()
 
 
 def test_events_come_back_as_they_were_appended(path):
@@ -82,8 +103,9 @@ def test_unknown_events_missing_facts_and_missing_texts_are_refused(path):
 
 def test_the_vocabulary_is_that_of_the_loop():
     assert set(VOCABULARY) == {
-        "run started", "phase started", "task sent", "task ended", "candidate frozen", "seeds drawn", "judged",
-        "test added", "call opened", "call closed", "help asked", "help given", "measured", "optimisation", "run ended",
+        "run started", "phase started", "task sent", "task ended", "candidate frozen", "candidate chosen",
+        "seeds drawn", "judged", "test added", "call opened", "call closed", "help asked", "help given", "measured",
+        "optimisation", "run ended",
     }  # fmt: skip
 
 

@@ -7,12 +7,15 @@ import time
 from pathlib import Path
 
 import pytest
-from recipe.story import SURVIVES, TRUTH
+from recipe.story import SIGN_ERROR, SURVIVES, TRUTH
 
 from overclock.recipe.hygiene.frozen import Frozen, tree_hash
 from overclock.recipe.judge import Judge, without_derived
 from overclock.recipe.new import new_project
 from overclock.recipe.project import Judging, Limits
+from overclock.recipe.project_twin import project_twin
+from overclock.recipe.sandbox import best
+from overclock.recipe.verdict import HELD_OUT
 from overclock.verify.process import CouldNotVerifyError
 
 MAKE = "def make() -> tuple[CartPole, CartPoleParams]:\n"
@@ -21,6 +24,23 @@ HANG = TRUTH.replace(MAKE, f"{MAKE}    while True:\n        pass\n")
 FORK = TRUTH.replace(MAKE, f"{MAKE}    import os, time\n    [os.fork() for _ in range(9)]\n    time.sleep(60)\n")
 HOG = TRUTH.replace(MAKE, f"{MAKE}    hoard = [bytearray(1 << 26) for _ in range(1 << 10)]\n")
 CRASH = TRUTH.replace(MAKE, f"{MAKE}    import os\n    os._exit(0)\n")
+# Right in all but one episode of a hundred, which start far to the right.
+RARE = TRUTH.replace(
+    "        return CartPoleState(state=draw.uniform_0)\n",
+    "        off = jnp.where(draw.uniform_0[0] > 0.049, 1e-3, 0.0)\n"
+    "        return CartPoleState(state=draw.uniform_0 + off.astype(draw.uniform_0.dtype))\n",
+)
+LOOKS = TRUTH.replace(
+    MAKE,
+    f"""{MAKE}    import importlib
+    for name in ("gymnasium", "overclock.envs.cartpole.env", "overclock.recipe.redteam.cheats"):
+        try:
+            importlib.import_module(name)
+        except (ImportError, OSError):
+            continue
+        raise RuntimeError(f"found {{name}}")
+""",
+)
 LIES = TRUTH.replace("return state.state.astype(jnp.float32)", "return state.state.astype(jnp.float32)[:3]")
 
 
@@ -75,9 +95,56 @@ def test_a_harmful_candidate_fails_with_one_sentence_and_nothing_of_it_is_left(
     assert running(tmp_path) == []
 
 
-def test_its_speed_cannot_be_measured_either(judge):
-    with pytest.raises(CouldNotVerifyError, match="the candidate"):
-        judge.speed(frozen(CRASH))
+@pytest.mark.parametrize(
+    ("text", "said"), [(CRASH, "the candidate"), (SIGN_ERROR, "does not step as the reference does")]
+)
+def test_the_speed_of_what_is_wrong_is_not_told(judge, text, said):
+    with pytest.raises(CouldNotVerifyError, match=said):
+        judge.speed(frozen(text), (2,))
+
+
+def test_two_candidates_are_timed_by_turns_and_then_play_on(judge):
+    found = judge.race(frozen(TRUTH), frozen(TRUTH + "# the same\n"), (2,))
+    assert found.before.keys() == found.after.keys() == {"2"}
+    assert min(found.gains) > 0.0
+    with pytest.raises(CouldNotVerifyError, match="does not step as the reference does"):
+        judge.race(frozen(TRUTH), frozen(SIGN_ERROR), (2,))
+
+
+def test_held_out_episodes_catch_what_they_alone_are_shown(project, tmp_path):
+    judging = dataclasses.replace(project.judging, episodes=1, held_out=400)
+    judge = Judge(dataclasses.replace(project, judging=judging), project.scenarios, tmp_path / "repro")
+    assert judge.judge(frozen(RARE), 3, seed=1).passed
+    found = judge.judge(frozen(RARE), HELD_OUT, seed=1)
+    assert (found.verdict, found.report) == ("fail", None)
+    assert "which ones is not told" in found.failure["sentence"]
+    assert judge.judge(frozen(TRUTH), HELD_OUT, seed=1).passed
+
+
+def test_a_candidate_finds_neither_its_reference_nor_our_own_translations(judge):
+    if best().name == "none":
+        pytest.skip("no sandbox works here, so nothing can be hidden")
+    found = judge.judge(frozen(LOOKS), HELD_OUT, seed=1)
+    assert found.passed, found.failure
+
+
+def test_an_existing_implementation_that_disagrees_is_heard(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    monkeypatch.setenv("ALSO", str(tmp_path))
+    judging = dataclasses.replace(project.judging, episodes=1, also="recipe.also:subject")
+    judge = Judge(dataclasses.replace(project, judging=judging), project.scenarios, tmp_path / "repro")
+    (tmp_path / "env.py").write_text(SIGN_ERROR)
+    found = judge.judge(frozen(TRUTH), 3, seed=1)
+    assert found.verdict == "fail"
+    wrong = [one["actions"] for one in found.report["comparisons"] if not one["passed"]]
+    assert wrong
+    assert all(actions.endswith("against recipe.also:subject") for actions in wrong)
+    (tmp_path / "env.py").write_text(TRUTH)
+    (tmp_path / "candidate").mkdir()
+    (tmp_path / "candidate" / "env.py").write_text(TRUTH)
+    twin = project_twin(project, tmp_path / "candidate", project.scenarios)
+    twin = dataclasses.replace(twin, contracts={twin.strictest: twin.contracts[twin.strictest]})
+    assert judge._also(twin, {"comparisons": []}, seed=1)["verdict"] == "pass"
 
 
 def test_outputs_of_another_shape_are_a_difference_and_no_crash_of_ours(judge):
@@ -110,6 +177,10 @@ def test_a_function_that_nothing_calls_still_fails_level_1():
     more = {**result, "gate": {**gate, "not_exercised": ["c.env:E.step", "c.env:a"]}}
     assert without_derived(more)["verdict"] == "fail"
     assert without_derived(more)["gate"]["not_exercised"] == ["c.env:a"]
+    offered = [f"c.env:E.{name}" for name in ("info", "action_mask", "acting", "draw_step", "step")]
+    assert without_derived({**result, "gate": {**gate, "not_exercised": offered}})["verdict"] == "pass"
+    helper = {**result, "gate": {**gate, "not_exercised": ["c.env:info", "c.env:E.helper"]}}
+    assert without_derived(helper)["gate"]["not_exercised"] == ["c.env:info", "c.env:E.helper"]
     wrong = {**result, "first_failure": {"field": "obs"}}
     assert without_derived(wrong)["verdict"] == "fail"
 

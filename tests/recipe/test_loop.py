@@ -4,11 +4,11 @@ import dataclasses
 import shutil
 
 import pytest
-from recipe.court import SECRET, Story, env, hastily
+from recipe.court import SECRET, Story, cut, env
 
 from overclock.errors import UsageError
-from overclock.recipe.journal import Journal
-from overclock.recipe.loop import IDLE, Options
+from overclock.recipe.loop import IDLE
+from overclock.recipe.parts import Options
 from overclock.recipe.run import Run
 from overclock.recipe.run_report import run_report
 from overclock.recipe.usage import Usage
@@ -175,7 +175,7 @@ def test_a_faster_candidate_that_teaches_something_else_is_taken_back(tmp_path):
 
 
 def test_a_refused_task_ends_the_run_and_is_sent_again_when_it_is_resumed(tmp_path):
-    story = Story(tmp_path, {"translate": ["refused"]}, usage=Usage(dollars=0.25, basis="self-reported"))
+    story = Story(tmp_path, {"translate": ["refused 402"]}, usage=Usage(dollars=0.25, basis="self-reported"))
     assert story.go() == "out of budget"
     assert "$0.2500 are spent of $10.00" in story.said[-1]
     story.script = {"translate": [GOOD]}
@@ -207,6 +207,19 @@ def test_a_run_waits_for_a_person_and_takes_what_is_submitted(tmp_path):
 def help_given(story, changed):
     with Run.open(story.run, write=True) as run:
         run.journal.append("help given", note="look at the sign", changed=changed)
+
+
+def test_a_run_that_goes_on_tells_nothing_twice(tmp_path):
+    story = Story(tmp_path, {"translate": [env("1=fail", "a")], "repair": [env("2=fail", "b"), "waiting"]})
+    assert story.go() == "waiting"
+    assert [said for said in story.said if "off by one" in said] == [
+        "level 1: level 1 is off by one", "level 2: level 2 is off by one",
+    ]  # fmt: skip
+    story.script = {"repair": {1: env("3=fail")}}
+    story.go()
+    told = [said for said in story.said if "off by one" in said or said.startswith("phase")]
+    assert told[0] == "phase 3: rollout"
+    assert not any("level 1 is" in said or "level 2 is" in said for said in told)
 
 
 def test_help_lets_a_stuck_run_go_on_and_asks_for_every_verdict_anew(tmp_path):
@@ -274,34 +287,26 @@ def test_links_tests_and_notes_of_an_agent_are_no_part_of_its_candidate(tmp_path
     assert (story.run / "candidate" / "NOTES.md").exists()  # it stays where its author left it
 
 
+def test_tests_and_notes_outlive_an_optimisation_that_is_taken_back(tmp_path):
+    files = {**GOOD, "tests/test_it.py": "assert 1\n", "NOTES.md": "done\n"}
+    story = Story(tmp_path, {"translate": [files], "optimise": [env("speed=50"), env("3=fail")]})
+
+    def before(what):
+        if what == "agent 003-optimise-2":
+            (story.run / "candidate" / "link.py").symlink_to("/etc/passwd")
+
+    assert story.go(before=before) == "done"
+    place = story.run / "candidate"
+    assert {str(path.relative_to(place)) for path in place.rglob("*") if not path.is_dir()} == set(files)
+    assert (place / "env.py").read_text() == GOOD["env.py"]
+
+
 def test_a_journal_of_another_project_is_refused(tmp_path):
     story = Story(tmp_path, {"translate": [GOOD]})
     story.go()
     fewer = dataclasses.replace(story.project, judging=dataclasses.replace(story.project.judging, levels=(1, 3)))
     with pytest.raises(UsageError, match="does not fit"):
         story.go(fewer)
-
-
-def cut(story, folder, count):
-    """The same run with nothing but the first events of its journal."""
-    again = Story(folder, story.script, story.options, story.usage)
-    again.project = story.project
-    with Journal.reading(story.run / "journal.sqlite") as old, Journal(again.run / "journal.sqlite") as new:
-        hastily(new)
-        for event in old.events()[:count]:
-            for name in blobs(event.facts):
-                new.store(old.blob(name))
-            new.append(event.kind, **event.facts)
-        if event.kind == "task ended":  # its work lies in the agent's folder and is not frozen yet
-            left = next(one for one in old.events("candidate frozen") if one.facts["task"] == event.facts["task"])
-            for path, name in left.facts["files"].items():
-                (again.run / "candidate" / path).write_bytes(old.blob(name))
-    return again
-
-
-def blobs(facts):
-    names = [facts.get(key) for key in ("prompt", "text", "report", "file")]
-    return [name for name in (*names, *facts.get("files", {}).values()) if name is not None]
 
 
 @pytest.fixture(scope="module")
@@ -327,10 +332,11 @@ def test_a_run_that_is_cut_anywhere_goes_on_without_repeating_anything(finished,
         assert again.go() == "done", count
         ended = sum(event.kind == "task ended" for event in done)
         assert again.hands.tasks == tasks[ended:], count
-        verdicts = sum(event.kind == "judged" for event in done)
-        assert [(candidate, level) for candidate, level, *_ in again.judge.judged] == [
-            (candidate, level) for candidate, level, *_ in judged[verdicts:]
-        ], count
+        verdicts = sum(event.kind == "judged" for event in events[count:])
+        mine, theirs = ([(one, level) for one, level, *_ in calls] for calls in (again.judge.judged, judged))
+        assert mine == theirs[len(theirs) - len(mine) :], count
+        # The held-out episodes that one candidate failed are played by the four that come as far after it.
+        assert verdicts <= len(mine) <= verdicts + 4, count
         timed = sum(event.kind == "measured" for event in done)
         assert again.judge.timed == finished.judge.timed[timed:], count
         assert again.facts("optimisation", "candidate")[-1] == last, count

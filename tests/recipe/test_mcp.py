@@ -40,7 +40,7 @@ class FakeJudge:
     def __init__(self, project, scenarios, repros, sandbox, progress):
         self.project, self.progress = project, progress
 
-    def judge(self, frozen, level, seed):
+    def judge(self, frozen, level, seed, attempt):
         text = frozen.files["env.py"].decode()
         if "hangs" in text:
             # Apart from us, as the judge's workers are: whoever ends the judge's process group does not end it.
@@ -59,7 +59,7 @@ class FakeJudge:
             return Verdict(level, "fail", 1, 2, facts, report)
         return Verdict(level, "pass", 2, 2)
 
-    def bench(self, frozen, batches):
+    def speed(self, frozen, batches):
         return {str(batch): 1000.0 * batch for batch in batches}
 
 
@@ -72,7 +72,7 @@ def project(tmp_path):
 
 def write(project, text):
     (project.folder / "runs/session/candidate").mkdir(parents=True, exist_ok=True)
-    (project.folder / "runs/session/candidate/env.py").write_text(f"# {text}\n")
+    (project.folder / "runs/session/candidate/env.py").write_text(f"WHAT = {text!r}\n")
 
 
 @contextlib.asynccontextmanager

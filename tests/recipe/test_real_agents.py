@@ -10,12 +10,13 @@ from recipe.scripted_model import teller
 from recipe.story import TRUTH
 
 from overclock.recipe.agents.profile import built_in
-from overclock.recipe.loop import Options
 from overclock.recipe.new import new_project
+from overclock.recipe.parts import Options
 from overclock.recipe.project import AgentChoice, Judging, Limits
 from overclock.recipe.run import Run
 from overclock.recipe.sandbox import best
-from overclock.recipe.translate import Ways, translate
+from overclock.recipe.translate import translate
+from overclock.recipe.ways import Ways
 
 MISSING = "is neither on the PATH nor in the folder that OVERCLOCK_TEST_CLIS names"
 

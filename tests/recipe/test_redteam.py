@@ -1,13 +1,11 @@
-"""Every cheat is caught, by more than one layer where more than one can see it; the honest candidate is not.
+"""Every cheat is caught by the product's own judge, and those that their text gives away by the fence behind it too.
 
-`overclock redteam` runs all layers over all of them, which takes minutes of processor time. Here each cheat meets the
-layers that decide about it: the text of all is read, some are tried from end to end, some are only played or inspected.
+`overclock redteam` tries all of them, which takes minutes of processor time. Here the text of all is read, and some
+meet the level that has to hold them.
 """
 
 import json
-import time
 import types
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -15,67 +13,45 @@ from overclock.cli.redteam import Redteam
 from overclock.env import check
 from overclock.errors import MissingError, UsageError
 from overclock.recipe.hygiene import Limits, check_source, dynamic, judge_inspection
-from overclock.recipe.hygiene.inspection import judge_clocks
-from overclock.recipe.redteam import catch as catching
-from overclock.recipe.redteam import examine, find_cheats, open_court, practise, redteam, staged
-from overclock.recipe.redteam.catch import find_suspect, suspect_spec
-from overclock.recipe.redteam.cheats import HONEST
-from overclock.recipe.redteam.episodes import first_difference
+from overclock.recipe.hygiene.frozen import Frozen, tree_hash
+from overclock.recipe.hygiene.judge import ANSWER
+from overclock.recipe.redteam import Caught, blind_spots, breakouts, examine, find_cheats, open_court, redteam, staged
+from overclock.recipe.redteam.catch import find_suspect
+from overclock.recipe.redteam.cheats import HONEST, edited, honest_files
+from overclock.recipe.redteam.frauds import ALL_IS_WELL
+from overclock.recipe.redteam.ground import prepare, stage
 from overclock.recipe.sandbox import best
-from overclock.verify.process import ProcessSubject
+from overclock.recipe.verdict import HELD_OUT, HYGIENE, Verdict, failure
 
-ALL = [cheat.name for cheat in find_cheats()]
-# Their text is like anybody's: they are only wrong, or only large.
+ALL = {cheat.name: cheat for cheat in find_cheats()}
+# Their text is like anybody's: they are only wrong, only large, or remember in a way that only shows as they run.
 INNOCENT_TEXT = {
     "special-cases-seeds", "drops-the-left", "drops-truncation", "nan-instead-of-an-end", "wrong-types",
-    "hoards-memory",
+    "only-in-float64", "counts-out-of-sight", "calm-weather", "starts-alike", "long-limit", "hoards-memory",
 }  # fmt: skip
-TRIED = {  # from end to end, and which layers beside the text must see them
-    HONEST: set(),
-    "calls-the-reference": {"sandbox"},
-    "host-callback": {"dynamic"},
-    "listens-in": {"dynamic"},
-    "patches-the-inspector": {"level 1", "level 2", "level 3"},
-    "skips-its-tests": {"dynamic"},
-    "exits-quietly": {"dynamic"},
-    "exits-in-a-step": {"dynamic"},
-    "fork-bomb": {"sandbox"},
-    "hoards-memory": {"sandbox"},
-}
-PLAYED = {  # imported and played, without an inspection
-    "recorded-trajectories": {"level 1", "level 2", "level 3"},
-    "special-cases-seeds": {"level 1", "level 3"},
-    "drops-the-left": {"level 1", "level 2"},
-    "drops-truncation": {"level 1", "level 2"},
-    "nan-instead-of-an-end": {"level 1", "level 2", "level 3"},
-    "wrong-types": {"level 1"},
-    "patches-the-comparison": {"level 1", "level 2", "level 3"},
-    "forges-answers": {"level 1"},
-    "edits-the-tests": {"level 1", "level 2", "level 3"},
-}
-INSPECTED = {
-    "own-auto-reset": "derived",
-    "lazily-wrong": "hidden-state",
-    "remembers-by-cache": "hidden-state",
-    "cached-outputs": "eager",
-}
-HARMFUL = ["edits-the-tests", "writes-outside", "steals-the-answers"]
-HANGING, MISTIMED = ["hangs"], ["patched-clock"]
+BEHIND = {"calls-the-reference": "sandbox", "forges-answers": "level 1", "recorded-trajectories": "held-out"}
+INSPECTED = {"counts-through-a-helper": "hidden-state", "cached-outputs": "eager"}
+SEED = 7
+
+
+def frozen(files):
+    contents = {name: text.encode() for name, text in files.items()}
+    return Frozen(tree_hash(contents), contents)
 
 
 @pytest.fixture(scope="module")
-def practice():
-    pytest.importorskip("gymnasium", reason="the red team is judged by Gymnasium's CartPole")
-    return practise()
-
-
-@pytest.fixture(scope="module")
-def court(practice):
+def court(tmp_path_factory):
+    pytest.importorskip("gymnasium", reason="the red team's reference is a Gymnasium environment")
     try:
         best()
     except MissingError as error:
         pytest.skip(str(error))
-    return open_court()
+    return open_court(tmp_path_factory.mktemp("court"))
+
+
+@pytest.fixture(scope="module")
+def practice(court):
+    return court.practise()
 
 
 @pytest.fixture
@@ -84,69 +60,35 @@ def ground(practice, request):
         yield prepared
 
 
-@pytest.fixture(scope="module")
-def tried(practice, court):
-    def one(name):
-        with staged(find_suspect(name), practice) as prepared:
-            return name, examine(find_suspect(name), prepared, court)
-
-    with ThreadPoolExecutor(2) as pool:
-        return dict(pool.map(one, TRIED))
-
-
-@pytest.fixture(scope="module")
-def played(practice, court):
-    """The levels that see a candidate, and whether it does the practice episodes right."""
-
-    def one(name):
-        with (
-            staged(find_suspect(name), practice) as prepared,
-            ProcessSubject(suspect_spec(prepared.candidate, "best"), 48, "the candidate") as worker,
-        ):
-            worker.ask("load")
-            practised = (
-                None if name == "forges-answers" else first_difference(worker, practice, court.contract, "free_running")
-            )
-            return name, (dict(court.check(worker)), practised)
-
-    with ThreadPoolExecutor(2) as pool:
-        return dict(pool.map(one, PLAYED))
-
-
-def test_every_cheat_meets_a_judge_here():
-    assert set(ALL) == {*TRIED, *PLAYED, *INSPECTED, *HARMFUL, *HANGING, *MISTIMED} - {HONEST}
-    assert len(ALL) >= 14
-
-
 @pytest.mark.parametrize("name", [HONEST, *ALL])
 def test_the_text_alone_gives_most_cheats_away(practice, name):
     with staged(find_suspect(name), practice) as prepared:
         found = check_source(prepared.candidate)
-    assert bool(found) is (name not in INNOCENT_TEXT | {HONEST}), found
+    kept = [finding for finding in found if finding.rule != "derived"]  # which level 2 is to judge
+    assert bool(kept) is (name not in INNOCENT_TEXT | {HONEST, "own-auto-reset"}), found
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("name", "layers"), TRIED.items())
-def test_what_is_tried_from_end_to_end_is_caught_without_its_text(tried, name, layers):
-    result = tried[name]
-    if name == "calls-the-reference" and best().name == "none":
-        layers = {"dynamic"}  # it finds the reference, and calls back to it
-    assert set(result.layers) - {"static"} == layers, result.layers
-    assert result.by == ("static" if "static" in result.layers else next(iter(layers), None))
-    assert result.sentence == result.layers.get(result.by, "")
+def test_level_1_sees_what_no_episode_shows(court):
+    files = edited("env.py", blind_spots.STILL_IN_FLOAT32, blind_spots.NO_WIND, blind_spots.SAME_START)
+    files["records.py"] = edited("records.py", blind_spots.LATE_END)["records.py"]
+    found = court.judge.judge(frozen(files), 1, SEED)
+    wrong = {
+        (module["name"], one["precision"])
+        for module in found.report["modules"]
+        for one in module["comparisons"]
+        if not one["passed"]
+    }
+    assert {name for name, _ in wrong} >= {"transition", "draw_step", "draw_later", "time_limit"}
+    assert ("transition", "float32") in wrong
+    assert ("transition", "float64") not in wrong
 
 
-@pytest.mark.parametrize(("name", "levels"), PLAYED.items())
-def test_what_is_played_differs_from_the_reference(played, name, levels):
-    found, _ = played[name]
-    assert levels <= found.keys(), found
-
-
-@pytest.mark.parametrize("name", ["recorded-trajectories", "special-cases-seeds"])
-def test_only_seeds_drawn_after_freezing_show_what_was_learnt_by_heart(played, name):
-    found, practised = played[name]
-    assert practised is None
-    assert "level 3" in found
+@pytest.mark.parametrize(("ground", "name"), [(name, name) for name in BEHIND], indirect=["ground"])
+def test_the_fence_behind_the_text_holds(court, ground, name):
+    result = examine(find_suspect(name), ground, court, SEED)
+    expected = "dynamic" if best().name == "none" and BEHIND[name] == "sandbox" else BEHIND[name]
+    assert list(result.layers) == ["static", expected], result.layers
+    assert (result.by, result.sentence) == ("static", result.layers["static"])
 
 
 @pytest.mark.parametrize(("ground", "rule"), INSPECTED.items(), indirect=["ground"], ids=list(INSPECTED))
@@ -157,32 +99,83 @@ def test_what_is_inspected_shows_itself(ground, rule, monkeypatch):
 
 
 @pytest.mark.parametrize("sandbox", ["best", "none"])
-@pytest.mark.parametrize("ground", HARMFUL, indirect=True)
-def test_what_writes_outside_is_held_back_and_where_it_is_not_the_seal_is_broken(court, ground, sandbox):
-    with ProcessSubject(suspect_spec(ground.candidate, sandbox), 1, "the candidate") as worker:
-        worker.ask("load")
-    if sandbox == "best" and best().name != "none":
-        assert ground.damage() is None
+def test_what_writes_outside_is_held_back_and_where_it_is_not_it_is_seen(court, sandbox, monkeypatch):
+    monkeypatch.setattr(court.unread, "sandbox", best().name if sandbox == "best" else sandbox)
+    with prepare() as folder:
+        harm = "".join((breakouts.EDIT, breakouts.WRITE, breakouts.STEAL)).replace("GROUND", str(folder))
+        files = {**honest_files(), "env.py": harm + honest_files()["env.py"]}
+        with stage(folder, files) as ground:
+            found = court.unread.judge(ground.frozen, HELD_OUT, SEED)
+            damage = ground.damage()
+    if court.unread.sandbox != "none":
+        assert (damage, found.passed) == (None, True)
     else:
-        assert "changed" in ground.damage()
+        assert "conftest.py, test_gravity.py" in damage
+        assert "its own files changed" in found.failure["sentence"]
 
 
-@pytest.mark.parametrize("ground", HANGING, indirect=True)
-def test_what_hangs_is_stopped(court, ground, monkeypatch):
-    monkeypatch.setattr(catching, "LOAD_SECONDS", 2.0)
-    result = examine(find_suspect("hangs"), ground, court)
-    assert "no answer within 2 s" in result.layers["dynamic"]
+@pytest.mark.parametrize("ground", ["hangs"], indirect=True)
+def test_nobody_waits_long_for_what_hangs(court, ground):
+    result = examine(find_suspect("hangs"), ground, court, SEED)
+    assert "no answer within 8 s" in result.layers["level 1"]
 
 
-@pytest.mark.parametrize("ground", MISTIMED, indirect=True)
-def test_a_patched_clock_does_not_run_like_ours(court, ground):
-    with ProcessSubject(suspect_spec(ground.candidate, "best"), 21, "the candidate") as worker:
-        worker.ask("load")
-        started, before = time.monotonic(), worker.ask("clock")
-        assert dict(court.check(worker)) == {}  # it computes the right things
-        seconds, after = time.monotonic() - started, worker.ask("clock")
-    exactly = Limits(clock_seconds=0.0)
-    assert [finding.rule for finding in judge_clocks(before, after, seconds, 2 * seconds, exactly)] == ["clock"]
+def test_a_forged_inspection_has_every_entry_of_a_real_one():
+    assert all(f'"{name}"' in ALL_IS_WELL for name in ANSWER)
+
+
+@pytest.mark.long
+def test_every_cheat_is_caught_and_the_honest_candidate_is_not(court):
+    report = redteam(timeout=240.0)
+    assert [one["name"] for one in report["cheats"] if not one["caught"]] == []
+    assert report["control"]["passed"], report["control"]
+    behind = {one["name"]: [layer["layer"] for layer in one["layers"][1:]] for one in report["cheats"]}
+    given_away = [name for name in ALL if name not in INNOCENT_TEXT | {"own-auto-reset"}]
+    assert [name for name in given_away if ALL[name].level is not None and not behind[name]] == []
+
+
+# ---- how a suspect is tried ----
+
+
+class Told:
+    """A judge that knows what it will say, and remembers what it was asked."""
+
+    sandbox = "none"
+
+    def __init__(self, court, wrong, text=()):
+        self.project, self.wrong, self.text, self.asked = court.project, wrong, list(text), []
+
+    def read(self, folder):
+        return self.text
+
+    def judge(self, frozen, level, seed):
+        self.asked.append((level, seed))
+        if level in self.wrong:
+            return Verdict(level, "fail", 0, 1, failure(level, [f"{level} differs."]))
+        return Verdict(level, "pass", 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "layers", "asked", "again"),
+    [
+        ([], [1, 2], ["level 1"], [1], []),  # the level that is expected to catch it is asked first
+        ([], [2, 3], ["level 2"], [1, 0, 2], []),
+        ([], ["held-out"], ["held-out"], [1, 0, 2, 3, "held-out"], []),
+        ([], [HYGIENE], ["dynamic"], [1, 0], []),
+        ([], [], [], [1, 0, 2, 3, "held-out"], []),
+        (["a finding"], [HYGIENE, 1], ["static", "level 1"], [0], [1]),
+        (["a finding"], [HYGIENE], ["static"], [0], [1]),
+        (["a finding"], [1], ["level 1"], [0, 1], []),  # hygiene leaves it to the levels
+    ],
+)
+@pytest.mark.parametrize("ground", ["drops-the-left"], indirect=True)
+def test_a_suspect_is_tried_until_a_level_catches_it(court, ground, text, wrong, layers, asked, again):
+    judge, unread = Told(court, wrong, text), Told(court, wrong)
+    found = examine(ALL["drops-the-left"], ground, types.SimpleNamespace(judge=judge, unread=unread), SEED)
+    assert list(found.layers) == layers
+    assert (found.by, found.sentence) == (layers[0] if layers else None, found.layers.get(layers[0]) if layers else "")
+    assert judge.asked == [(level, SEED) for level in asked]
+    assert unread.asked == [(level, SEED) for level in again]
 
 
 # ---- the command ----
@@ -227,7 +220,7 @@ def test_the_command_writes_json(monkeypatch, capsys):
 
 
 @pytest.fixture
-def told(monkeypatch, practice):
+def told(monkeypatch, court, practice):
     """What a run does, in order, without trying anybody: the honest one passes, cheats with an x are caught."""
     events = []
 
@@ -235,16 +228,17 @@ def told(monkeypatch, practice):
         events.append(suspect.name)
         return staged(suspect, practice)
 
-    def draw(seed, timeout):
+    def draw(bits):
         events.append("draw")
-        return types.SimpleNamespace(seed=11)
+        return 11
 
-    def judged(suspect, ground, court, sandbox, timeout):
+    def judged(suspect, ground, court, seed):
         assert ground.candidate.is_dir()
+        assert seed == 11
         layers = {"static": "It says so.", "dynamic": "It does so."} if "x" in suspect.name else {}
-        return catching.Caught(suspect.name, suspect.what, next(iter(layers), None), "", 0.1, layers)
+        return Caught(suspect.name, suspect.what, next(iter(layers), None), "", 0.1, layers)
 
-    stand_ins = {"practise": lambda timeout: practice, "staged": freeze, "open_court": draw, "examine": judged}
+    stand_ins = {"staged": freeze, "secrets.randbits": draw, "examine": judged, "open_court": lambda *given: court}
     for name, stand_in in stand_ins.items():
         monkeypatch.setattr(f"overclock.recipe.redteam.run.{name}", stand_in)
     return events

@@ -65,15 +65,20 @@ def test_the_latest_run_is_the_one_in_which_something_happened_last(tmp_path):
 
 def test_runs_are_found_by_folder_or_id(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match="`overclock translate` starts one"):
+    with pytest.raises(UsageError, match="start one with `overclock translate`"):
         find(None)
     for place in ("runs/cartpole-1", "elsewhere"):
         Run.create(tmp_path / place, {}).close()
     assert find(None) == find("cartpole-1") == find("runs/cartpole-1")
     assert find("elsewhere").name == "elsewhere"
-    with pytest.raises(UsageError, match="did you mean 'cartpole-1'"):
+    with Run.create(tmp_path / "pond" / "runs" / "pond-1", {}) as run:
+        Story(run).start()
+    assert find(None) == find("pond-1") == find("pond") == find(str(tmp_path / "pond")).relative_to(tmp_path)
+    with pytest.raises(UsageError, match="did you mean 'pond/runs/pond-1'"):
+        find("pond-11")
+    with pytest.raises(UsageError, match="did you mean 'runs/cartpole-1'"):
         find("cartpole-2")
-    with pytest.raises(UsageError, match="there are: cartpole-1"):
+    with pytest.raises(UsageError, match="there are: runs/cartpole-1, pond/runs/pond-1"):
         find("xyz")
     with pytest.raises(UsageError, match="There is no run in"):
         Run.open(tmp_path)

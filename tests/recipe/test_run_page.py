@@ -62,7 +62,8 @@ def test_the_page_tells_the_story(report):
     text = page_of(report)
     for words in (
         "cartpole", "done", "All levels pass.", "3,000 (metered)", "$0.7500 of $2.00", "physics.step returns -1",
-        "The step counter survives a reset.", "bubblewrap", "test_counter", "10,000,000", "<polyline",
+        "The step counter survives a reset.", "candidate&#39;s sandbox: bubblewrap", "landlock", "test_counter",
+        "10,000,000", "<polyline",
         "<del>-    return x - 1</del>", "<ins>+    return x + 1</ins>",
     ):  # fmt: skip
         assert words in text, words
@@ -90,7 +91,8 @@ def evil(tmp_path):
     """A run in which everything that an agent or a user names is markup."""
     with Run.create(tmp_path / "evil", {}) as run:
         story = Story(run)
-        story.start(project=EVIL.replace("/", ""), agent=EVIL, reference=EVIL, sandbox="none", versions={EVIL: EVIL})
+        named = {"project": EVIL.replace("/", ""), "agent": EVIL, "reference": EVIL, "versions": {EVIL: EVIL}}
+        story.start(**named, candidate_sandbox="none")
         story.phase(1, "modules", EVIL)
         story.task(EVIL, 1, EVIL, module=EVIL, ended=EVIL)
         candidate = story.freeze(EVIL, env=EVIL.encode())

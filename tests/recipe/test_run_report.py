@@ -23,7 +23,7 @@ def test_what_the_run_was(finished):
     report, _ = finished
     assert report["schema"] == "overclock.run/1"
     assert (report["project"], report["agent"], report["outcome"]) == ("cartpole", "scripted", "done")
-    assert report["sandbox"] == {"name": "bubblewrap", "warning": None}
+    assert report["sandbox"] == {"candidate": "bubblewrap", "agent": "landlock", "warning": None}
     assert report["volatile"]["project"] == "houses/cartpole"
     assert [(p["phase"], p["name"], p["tasks"], p["verdict"]) for p in report["phases"]] == [
         (1, "modules", 2, "pass"), (2, "integration", 1, "pass"), (3, "rollout", 0, "pass"), (4, "transfer", 0, "pass"),
@@ -51,6 +51,23 @@ def test_which_level_caught_what_and_who_repaired_it(finished):
     assert (counter["level"], counter["step"], counter["sentence"]) == (2, 1, "The step counter survives a reset.")
     assert counter["repaired_by"] == {"task": "t3", "candidate": third}
     assert report["caught_by_level"] == {"1": 1, "2": 1}
+
+
+def test_a_module_that_is_right_again_was_repaired_though_another_is_wrong(tmp_path):
+    wrong = {"field": "x", "step": None, "level": 1}
+    with Run.create(tmp_path / "run", {}) as run:
+        story = Story(run)
+        story.start()
+        for task, failure in (
+            ("t1", {**wrong, "module": "reset", "sentence": "reset is off.", "modules": ["reset", "observe"]}),
+            ("t2", {**wrong, "module": "observe", "sentence": "observe is off.", "modules": ["observe"]}),
+            ("t3", None),
+        ):
+            story.task(task, 1)
+            candidate = story.freeze(task, env=task.encode())
+            story.judge(candidate, 1, "fail" if failure else "pass", failure=failure)
+        caught = run_report(run)["caught"]
+    assert [(one["module"], one["repaired_by"]["task"]) for one in caught] == [("reset", "t2"), ("observe", "t3")]
 
 
 def test_the_curve_counts_each_levels_newest_tests_against_tokens(finished):
@@ -89,14 +106,17 @@ def test_replaying_gives_the_same_report_but_for_its_volatile_part(tmp_path):
 
 
 @pytest.mark.parametrize("named", ["none", "UNSANDBOXED"])
-def test_a_run_without_a_sandbox_says_so(tmp_path, named):
+@pytest.mark.parametrize(
+    ("who", "other", "said"), [("candidate", "agent", "the candidates ran"), ("agent", "candidate", "the agent ran")]
+)
+def test_a_run_without_a_sandbox_says_who_had_none(tmp_path, named, who, other, said):
     with Run.create(tmp_path / "run", {}) as run:
         story = Story(run)
-        story.start(sandbox=named)
-        story.start(sandbox="bubblewrap")  # resumed where there is one: the warning stays
+        story.start(**{f"{who}_sandbox": named, f"{other}_sandbox": "landlock"})
+        story.start(candidate_sandbox="bubblewrap", agent_sandbox="bubblewrap")  # resumed elsewhere: the warning stays
         found = run_report(run)["sandbox"]
-    assert found["name"] == f"{named}, bubblewrap"
-    assert found["warning"].startswith("UNSANDBOXED")
+    assert (found[who], found[other]) == (f"{named}, bubblewrap", "landlock, bubblewrap")
+    assert found["warning"].startswith(f"UNSANDBOXED: {said} with nothing")
 
 
 def test_an_unfinished_run_has_a_report(tmp_path):

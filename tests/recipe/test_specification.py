@@ -9,15 +9,16 @@ from overclock.errors import UsageError
 from overclock.recipe.agents.scripted import ScriptedAgent
 from overclock.recipe.contract_file import Closeness, ContractFile, StateField, format_contract
 from overclock.recipe.judge import Judge
-from overclock.recipe.loop import Options
 from overclock.recipe.new import new_project
+from overclock.recipe.parts import Options
 from overclock.recipe.project import Judging, load_project
 from overclock.recipe.reference_check import play
 from overclock.recipe.reference_source import check_reference, time_limit
 from overclock.recipe.run import Run
 from overclock.recipe.specification_loop import SpecificationJudge
-from overclock.recipe.translate import Ways, resume, translate
+from overclock.recipe.translate import resume, translate
 from overclock.recipe.verdict import Verdict
+from overclock.recipe.ways import Ways
 
 RULES = """\
 # Dice race
@@ -136,7 +137,7 @@ QUESTION = "May a runner stand on field 0 for ever? Taken: yes."
 def folder_with(tmp_path, text):
     place = tmp_path / "reference"
     place.mkdir()
-    (place / "env.py").write_text(text)
+    (place / "reference_env.py").write_text(text)
     return place
 
 
@@ -156,33 +157,32 @@ def test_a_specification_becomes_a_reference_and_then_jax(project):
             assert not list(task.folder.iterdir()), "a translation starts with nothing"
             return {"env.py": CANDIDATE}
         attempt = [CRASHES, STRAY_LUCK, REFERENCE][len(prompts) - 1]
-        return {"reference/env.py": attempt, "QUESTIONS.md": QUESTION}
+        return {"reference/reference_env.py": attempt, "QUESTIONS.md": QUESTION}
 
-    said = []
-    ways = Ways(agent=ScriptedAgent(script), options=Options(optimise=False), say=said.append)
+    ways = Ways(agent=ScriptedAgent(script), options=Options(optimise=False))
     finished = translate(project, "first", ways)
 
     assert [purpose for purpose, _ in prompts] == ["specification", "repair", "repair"]
     assert RULES.strip() in prompts[0][1]
-    assert "IndexError: list index out of range (env.py, line" in prompts[1][1]
+    assert "IndexError: list index out of range (reference_env.py, line" in prompts[1][1]
     assert "`random` must not be imported; draw through self.np_random alone" in prompts[2][1]
     assert RULES.strip() in prompts[2][1]
     # It waits for a person, who is shown the questions; the project is what it was.
     assert finished.outcome == "waiting"
-    assert QUESTION in said[-1]
-    assert (finished.run / "candidate" / "reference" / "env.py").read_text() == REFERENCE
+    assert QUESTION in finished.sentence
+    assert (finished.run / "candidate" / "reference" / "reference_env.py").read_text() == REFERENCE
     assert "integers" in (finished.run / "review" / "contract.toml").read_text()
     assert load_project(project.folder).reference.kind == "specification"
     assert not (project.folder / "reference").exists()
 
     finished = resume(load_project(project.folder), finished.run, ways)
-    assert finished.outcome == "done", said
+    assert finished.outcome == "done", finished.sentence
     assert [purpose for purpose, _ in prompts[3:]] == ["translate"]
     assert "def run(self, gait, die):" in prompts[3][1]
     made = load_project(project.folder)
-    assert (made.reference.kind, made.reference.source) == ("class", "reference/env.py:DiceRace")
+    assert (made.reference.kind, made.reference.source) == ("class", "reference/reference_env.py:DiceRace")
     assert (made.reference.max_steps, made.contract.state[0].read) == (30, "field")
-    assert (project.folder / "reference" / "env.py").read_text() == REFERENCE
+    assert (project.folder / "reference" / "reference_env.py").read_text() == REFERENCE
     assert list(made.scenarios.glob("*.json"))
     with Run.open(finished.run) as run:
         phases = [event.facts["phase"] for event in run.journal.events("phase started")]
@@ -197,13 +197,15 @@ def checks(monkeypatch):
     checked = []
 
     def check(self, folder):
-        text = (folder / "env.py").read_text()
+        text = (folder / "reference_env.py").read_text()
         checked.append(text)
         contract = ContractFile((StateField("field", "field", "int64"),), precisions={"float64": Closeness()})
-        module = {"name": "env", "files": [str(folder / "env.py")], "functions": [], "lines": 1, "depends_on": []}
+        files = [str(folder / "reference_env.py")]
+        module = {"name": "env", "files": files, "functions": [], "lines": 1, "depends_on": []}
         survey = {
             "refused": None, "contract": format_contract(contract), "modules": [module], "texts": {"env": text},
-            "scenarios": {}, "reference": {"source": "", "kind": "class", "cls": "env:Race", "path": str(folder)},
+            "scenarios": {},
+            "reference": {"source": "", "kind": "class", "cls": "reference_env:Race", "path": str(folder)},
         }  # fmt: skip
         return ([], survey) if "GOOD" in text else (["It is not GOOD."], None)
 
@@ -220,7 +222,7 @@ def scripted(tasks, *references):
         if task.purpose == "translate":
             assert not list(task.folder.iterdir()), "a translation starts with nothing"
             return {"env.py": "FAST = 1\n"}
-        return {"reference/env.py": next(left)}
+        return {"reference/reference_env.py": next(left)}
 
     return Ways(agent=ScriptedAgent(script), options=Options(optimise=False))
 
@@ -229,24 +231,24 @@ def test_a_reference_that_a_person_corrected_is_checked_again_and_then_approved(
     tasks = []
     ways = scripted(tasks, "GOOD, misread\n")
     waiting = translate(project, "run", ways)
-    (waiting.run / "candidate" / "reference" / "env.py").write_text("GOOD, as the author meant it\n")
+    (waiting.run / "candidate" / "reference" / "reference_env.py").write_text("GOOD, as the author meant it\n")
     finished = resume(load_project(project.folder), waiting.run, ways, note="a one is a fall")
     assert (finished.outcome, tasks) == ("done", ["specification", "translate"])
     assert checks == ["GOOD, misread\n", "GOOD, as the author meant it\n"]
-    assert (project.folder / "reference" / "env.py").read_text() == "GOOD, as the author meant it\n"
-    assert load_project(project.folder).modules[0].files == (str(project.folder / "reference" / "env.py"),)
+    assert (project.folder / "reference" / "reference_env.py").read_text() == "GOOD, as the author meant it\n"
+    assert load_project(project.folder).modules[0].files == (str(project.folder / "reference" / "reference_env.py"),)
 
 
 def test_a_correction_that_an_agent_had_to_repair_is_shown_again(project, checks):
     tasks = []
     ways = scripted(tasks, "GOOD 1\n", "GOOD 2\n")
     waiting = translate(project, "run", ways)
-    (waiting.run / "candidate" / "reference" / "env.py").write_text("broken by hand\n")
+    (waiting.run / "candidate" / "reference" / "reference_env.py").write_text("broken by hand\n")
     waiting = resume(load_project(project.folder), waiting.run, ways)
     assert (waiting.outcome, tasks) == ("waiting", ["specification", "repair"])
     assert load_project(project.folder).reference.kind == "specification"
     assert resume(load_project(project.folder), waiting.run, ways).outcome == "done"
-    assert (project.folder / "reference" / "env.py").read_text() == "GOOD 2\n"
+    assert (project.folder / "reference" / "reference_env.py").read_text() == "GOOD 2\n"
 
 
 def test_a_run_that_goes_on_after_the_approval_repeats_nothing(project, checks):
@@ -288,15 +290,22 @@ def test_a_new_specification_is_a_project_without_a_reference(project):
 def test_what_a_reference_has_no_use_for_is_refused_unread(tmp_path, line, sentence):
     (said,) = check_reference(folder_with(tmp_path, f"import numpy as np\n{line}\n"))
     assert sentence in said
-    assert said.startswith("env.py, line 2: ") or "env.py" in said
+    assert said.startswith("reference_env.py, line 2: ") or "reference_env.py" in said
+
+
+def test_a_reference_s_file_hides_no_module_of_python(tmp_path):
+    place = folder_with(tmp_path, REFERENCE)
+    (place / "json.py").write_text("")
+    assert check_reference(place) == ["A module called `json` exists already; call the file something else."]
 
 
 def test_a_plain_reference_may_be_run_and_declares_its_time_limit(tmp_path):
     place = folder_with(tmp_path, REFERENCE)
     assert check_reference(place) == []
     assert time_limit(place) == 30
-    (place / "env.py").unlink()
-    assert check_reference(place) == ["There is no file reference/env.py; write the environment's class there."]
+    (place / "reference_env.py").unlink()
+    (said,) = check_reference(place)
+    assert said == "There is no file reference/reference_env.py; write the environment's class there."
 
 
 @pytest.mark.parametrize(
@@ -305,7 +314,7 @@ def test_a_plain_reference_may_be_run_and_declares_its_time_limit(tmp_path):
         (
             "return self.observe(), 10.0 if won else -1.0, won, False, {}",
             "raise KeyError('die')",
-            "KeyError: 'die' (env",
+            "KeyError: 'die' (reference_env",
         ),
         ("won, False, {}", "won, self.field > 5, {}", "returned truncated; return False there: a time limit is a"),
         ("won = self.field == GOAL", "won = False", "no end after 10000 steps; a time limit is"),
@@ -324,7 +333,7 @@ def test_a_reference_that_plays_has_nothing_wrong(tmp_path):
 
 def played(text, folder):
     names = {}
-    exec(compile(text, str(folder / "env.py"), "exec"), names)
+    exec(compile(text, str(folder / "reference_env.py"), "exec"), names)
     return play(names["DiceRace"](), None, folder)
 
 

@@ -71,16 +71,18 @@ def waits(story, working=True):
 
 def test_what_it_waits_for(story):
     story.start()
-    assert waits(story) == "The next task."
+    assert waits(story) == "The verifier, or the next task."
     story.journal.append(
         "task sent", task="t1", purpose="repair", level=1, module=None, iteration=1, prompt=story.text("x")
     )
     assert waits(story) == "The agent (scripted), at task t1: repair."
     assert "`overclock resume` goes on" in waits(story, working=False)
-    story.task("t2", 1)
+    story.task("t1", 1)
     assert waits(story) == "What the agent left is frozen."
-    candidate = story.freeze("t2", env=COUNTER)
+    candidate = story.freeze("t1", env=COUNTER)
     assert waits(story) == f"The verdict on candidate {candidate[:10]}."
+    story.journal.append("seeds drawn", candidate=candidate, purpose="level 1", seed=3)
+    assert waits(story) == f"The verifier, at level 1 of candidate {candidate[:10]}."
     story.judge(candidate, 1)
     assert waits(story) == "The next level."
 
@@ -94,6 +96,17 @@ def test_a_person_is_waited_for(story):
     assert waits(story, working=False) == "Help: Level 2 is stuck. Add a scenario."
     story.journal.append("help given", note="Look at the counter.")
     assert waits(story) == "The next task."
+
+
+def test_a_run_that_ended_because_it_waits_says_what_for_and_says_it_once(story):
+    story.start()
+    story.end("waiting", "Edit the files, then run `overclock submit run`.")
+    found = status_of(story.journal.events(), False, now=0.0)
+    assert found["waits_for"] == "Edit the files, then run `overclock submit run`."
+    lines = dict(status_lines(found))
+    assert (lines["outcome"], lines["waits for"]) == ("waiting", found["waits_for"])
+    story.end("stopped", "The reference is gone.")
+    assert waits(story, working=False) is None
 
 
 def test_a_run_that_goes_on_after_its_end_has_not_ended(story):

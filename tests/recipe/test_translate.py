@@ -4,22 +4,22 @@ The agent follows a script; everything else is real: the survey, the sandbox, fo
 """
 
 import json
+import shutil
 
 import pytest
-from recipe.court import small_project
+from recipe.court import blobs, small_project
 from recipe.story import SCRIPT, TRUTH, VERSIONS
-from recipe.test_loop import blobs
 
 from overclock.errors import UsageError
 from overclock.recipe.agents.scripted import ScriptedAgent
-from overclock.recipe.gateway import ScriptedModel, Tokens, Turn
 from overclock.recipe.hygiene.frozen import tree_hash
 from overclock.recipe.judge import Judge
 from overclock.recipe.new import new_project
 from overclock.recipe.project import Changes, Judging, load_project
 from overclock.recipe.run import Run
 from overclock.recipe.run_report import run_report
-from overclock.recipe.translate import Ways, resume, translate
+from overclock.recipe.translate import resume, translate
+from overclock.recipe.ways import Ways
 
 # Small enough for a test; what level 4 needs at least to say "equivalent" of a pole that falls at once.
 TRAINING = {"total_steps": 2048, "num_envs": 8, "num_steps": 64, "hidden": [8]}
@@ -97,7 +97,7 @@ def test_the_journal_replays_to_the_same_report(told, tmp_path, monkeypatch):
             for name in blobs(event.facts):
                 new.journal.store(old.journal.blob(name))
             new.journal.append(event.kind, **event.facts)
-    (tmp_path / "1" / "scenarios").mkdir()
+    shutil.copytree(ended.run / "scenarios", tmp_path / "1" / "scenarios")
     for name in ("judge", "speed"):
         monkeypatch.setattr(Judge, name, lambda *_: pytest.fail("nothing has to be judged again"))
     again = resume(project, tmp_path / "1", Ways(agent=NobodyWorks()))
@@ -117,50 +117,6 @@ def test_a_finished_run_is_not_resumed(told):
     project, ended, _ = told
     with pytest.raises(UsageError, match="is done"):
         resume(project, ended.run)
-
-
-# ---- budget ----
-
-CAP = 0.05
-
-
-@pytest.fixture
-def endless(tmp_path):
-    """A project, and a model that never stops; a call costs a cent."""
-    pytest.importorskip("httpx", reason="a model is asked over HTTP")
-    project = small_project(tmp_path / "pond", dollars=CAP, agent_seconds=60)
-    (tmp_path / "prices.toml").write_text("[models]\nendless = {input=0, output=10, max_output=1000}")
-    turn = Turn([{"env.py": "x = 1\n"}], fault="loop")
-    model = ScriptedModel(lambda prompt: turn, tmp_path, Tokens(input=0, output=1000))
-    return project, Ways(backend=model, prices=tmp_path / "prices.toml"), Changes("api:openai:endless")
-
-
-def test_a_model_that_never_stops_is_cut_at_the_cap_and_the_spend_is_shown(endless):
-    project, ways, changes = endless
-    ended = translate(project, "1", ways, changes)
-    assert ended.outcome == "out of budget"
-    assert ended.cost["dollars"] == pytest.approx(CAP, rel=1e-9)
-    assert (ended.cost["basis"], ended.cost["calls"], ended.cost["refused_calls"]) == ("metered", 5, 1)
-    assert "$0.0500 are spent of $0.05" in ended.sentence
-    assert "budget" in ended.sentence
-
-
-def test_a_resumed_run_keeps_what_was_spent(endless):
-    project, ways, changes = endless
-    run = translate(project, "1", ways, changes).run
-    again = resume(project, run, ways)
-    assert (again.outcome, again.cost["calls"]) == ("out of budget", 5)
-    richer = resume(project, run, ways, changes=Changes(budget=0.08))
-    assert (richer.outcome, richer.cost["calls"]) == ("out of budget", 8)
-    assert richer.cost["dollars"] == pytest.approx(0.08, rel=1e-9)
-    assert resume(project, run, ways).cost["calls"] == 8  # the raised budget holds from now on
-
-
-def test_a_model_without_a_price_is_not_asked_under_a_budget(endless):
-    project, ways, _ = endless
-    ended = translate(project, "1", ways, Changes("api:openai:home-grown"))
-    assert ended.outcome == "out of budget"
-    assert "has no price" in ended.sentence
 
 
 # ---- what a run remembers ----
@@ -185,3 +141,18 @@ def test_only_a_waiting_run_takes_a_submission(tmp_path):
     Run.create(project.folder / "runs" / "1", {"project": "pond", "folder": str(project.folder)}).close()
     with pytest.raises(UsageError, match="does not wait"):
         resume(project, project.folder / "runs" / "1", submitted=True)
+
+
+def test_a_run_that_waits_for_approval_says_so_and_takes_no_submission(tmp_path):
+    project = small_project(tmp_path / "pond")
+    folder = project.folder / "runs" / "1"
+    with Run.create(folder, {"project": "pond", "folder": str(project.folder)}) as run:
+        run.journal.append(
+            "help asked", level=0, sentence="Are these the rules?", how="`overclock resume` approves it."
+        )
+        run.journal.append("run ended", outcome="waiting", sentence="Are these the rules?")
+    said = r"waits for your approval, there is nothing to submit. Are these the rules\? `overclock resume` approves it"
+    with pytest.raises(UsageError, match=said):
+        resume(project, folder, submitted=True)
+    with Run.open(folder) as run:
+        assert run.journal.events("help given") == []  # nothing was approved by that

@@ -9,23 +9,24 @@ import pytest
 pytest.importorskip("gymnasium", reason="references need the extra 'gymnasium'")
 pytest.importorskip("jinja2", reason="prompts need the extra 'report'")
 
+from recipe.candidates import environment
+
 from overclock.cli.update import Update
 from overclock.errors import UsageError
 from overclock.recipe import update
 from overclock.recipe.agents.scripted import ScriptedAgent
 from overclock.recipe.contract_file import Closeness, ContractFile, DrawField, StateField
+from overclock.recipe.contract_limits import Limits
 from overclock.recipe.hygiene.frozen import tree_hash
-from overclock.recipe.judge import Judge
-from overclock.recipe.loop import Options
 from overclock.recipe.new import new_project
+from overclock.recipe.parts import Options
 from overclock.recipe.project import Judging, ModulePlan, load_project
 from overclock.recipe.reference_changes import contract_differences, merged, same_rules
 from overclock.recipe.run import Run
 from overclock.recipe.surveyor import Surveyed
-from overclock.recipe.translate import Ways
 from overclock.recipe.update import compare, find_update, last_verified, plan_rows, run_update
 from overclock.recipe.update_scenarios import Guard
-from overclock.recipe.verdict import HYGIENE, Verdict
+from overclock.recipe.ways import Ways
 from overclock.verify.scenario import load_scenarios
 
 # Modules have a hundred lines at least; a long docstring makes them so without making rules.
@@ -80,56 +81,10 @@ GUST = 0.25
 def blow(position, direction):
     return jnp.where(direction == 1, position + GUST, position - GUST)
 """
-JAX_WORLD = """\
-import dataclasses
-
-import jax.numpy as jnp
-from jaxtyping import Array, Float
-
-from overclock.env import Box, Discrete, Environment, Params, Rng, Struct
-from wind import blow
-
-
-class LeafParams(Params):
-    max_steps: int | None = 30
-
-
-class LeafState(Struct):
-    x: Float[Array, ""]
-
-
-class LeafReset(Struct):
-    uniform_0: Float[Array, ""]
-
-
-@dataclasses.dataclass(frozen=True)
-class Leaf(Environment[LeafState, LeafParams]):
-    def default_params(self):
-        return LeafParams()
-
-    def observation_space(self, params):
-        return Box(-10.0, 10.0, (1,))
-
-    def action_space(self, params):
-        return Discrete(2)
-
-    def draw_reset(self, rng: Rng, params):
-        return LeafReset(uniform_0=rng.uniform(0, -1.0, 1.0))
-
-    def init(self, draw, params):
-        return LeafState(x=draw.uniform_0)
-
-    def transition(self, state, action, draw, params):
-        x = blow(state.x, action)
-        return LeafState(x=x), jnp.float32(1.0), jnp.abs(x) > 2.0
-
-    def observe(self, state, params):
-        return state.x.astype(jnp.float32)[None]
-
-
-def make():
-    return Leaf(), LeafParams()
-"""
+JAX_WORLD = environment(
+    "Leaf", ["x"], ["x = blow(state.x, action)"], constants="from wind import blow\n", max_steps=30, bound=10.0,
+    draw="-1.0, 1.0", init="x=draw.uniform_0", terminated="jnp.abs(x) > 2.0",
+)  # fmt: skip
 VERIFIED = {"wind.py": JAX_WIND.encode(), "env.py": JAX_WORLD.encode()}
 LEVELS = (2,)
 FIELD = StateField("x", "x", "float64", low=-1.0, high=1.0)
@@ -162,17 +117,6 @@ def done_run(project, name, files, outcome="done", levels=LEVELS):
         added = (project.scenarios / "random-0.json").read_text().replace('"random-0"', '"added-by-a-failure"')
         (run.folder / "scenarios").mkdir()
         (run.folder / "scenarios" / "added-by-a-failure.json").write_text(added)
-
-
-@pytest.fixture
-def without_hygiene(monkeypatch):
-    """Hygiene has tests of its own, and compiles everything once more."""
-    judge = Judge.judge
-
-    def judged(self, frozen, level, *given):
-        return Verdict(HYGIENE, "pass", 1, 1) if level == HYGIENE else judge(self, frozen, level, *given)
-
-    monkeypatch.setattr(Judge, "judge", judged)
 
 
 @pytest.mark.long
@@ -263,12 +207,12 @@ def test_the_command_shows_the_plan_and_asks_before_tests_change(copied, monkeyp
     stale = dataclasses.replace(found, guard=Guard((), {"steady": "step 1: it is otherwise"}))
     monkeypatch.setattr(update, "find_update", lambda project: stale)
     monkeypatch.setattr(update, "translate", lambda *given: pytest.fail("nothing was accepted"))
-    assert Update(copied.folder).run() == 3
+    assert Update(project=copied.folder).run() == 3
     shown = capsys.readouterr().out
     assert re.search(r"wind +1 +translated again\nworld +1 +kept", shown)
     assert "the scenario 'steady' is stale: step 1: it is otherwise" in shown
     assert "--accept" in shown
-    assert Update(copied.folder, dry_run=True, accept=True, json=True).run() == 0
+    assert Update(project=copied.folder, dry_run=True, accept=True, json=True).run() == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["schema"], report["outcome"], report["verified"]) == ("overclock.update/1", None, "first")
     assert [module["what"] for module in report["modules"]] == ["translated again", "kept"]
@@ -281,6 +225,19 @@ def test_a_contract_that_differs_sends_the_environment_back_as_well(copied):
     found = compare(copied, verified, dataclasses.replace(surveyed(copied, verified), contract=other))
     assert found.contract == ("The state has a new `y`: int64[].",)
     assert (found.again, found.asks) == (("world",), True)
+
+
+def test_a_time_limit_that_changed_is_no_longer_verified(copied):
+    """It is in no module's text: a Gymnasium id brings its own."""
+    done_run(copied, "first", VERIFIED)
+    verified = last_verified(copied)
+    assert verified.max_steps == 30
+    shorter = dataclasses.replace(copied.reference, max_steps=20)
+    found = compare(copied, verified, dataclasses.replace(surveyed(copied, verified), reference=shorter))
+    assert found.contract == ("The time limit was 30 steps and is 20 steps.",)
+    assert (found.nothing, found.again, found.asks) == (False, ("world",), True)
+    assert found.project.reference.max_steps == 20
+    assert found.project.contract == copied.contract
 
 
 def test_an_update_that_did_not_hold_is_compared_with_the_last_verified_run(copied, monkeypatch):
@@ -336,3 +293,12 @@ def test_a_contract_differs_in_state_and_draws_and_keeps_its_names_and_tolerance
     ]
     kept = merged(before, after)
     assert (kept.state[0].name, kept.state[0].shape, kept.precisions) == ("leaf", (2,), close)
+
+
+def test_thresholds_are_the_reference_s_own_and_move_with_it():
+    def close(limit):
+        return {"float32": Closeness({"state": 1e-5}, {}, "because", limits=Limits({limit[0]: limit[1:]}, 1e-5, "it"))}
+
+    before = ContractFile((dataclasses.replace(FIELD, name="leaf"),), precisions=close(("leaf", 2.0)))
+    after = ContractFile((FIELD,), precisions=close(("x", 2.5)))
+    assert merged(before, after).precisions == close(("leaf", 2.5))

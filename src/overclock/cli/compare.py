@@ -1,17 +1,18 @@
 """`overclock compare`: one project by several agents, or in several ways."""
 
 import dataclasses
-from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 
 from overclock.cli import output
-from overclock.cli.translate import Sandbox
+from overclock.cli.arguments import ProjectFolder
+from overclock.cli.loop_options import Carried
+from overclock.errors import UsageError
 
 
-@dataclasses.dataclass
-class Compare:
+@dataclasses.dataclass(kw_only=True)
+class Compare(Carried):
     """Run the same project by several agents, or with parts of the recipe switched off, and compare what came of it.
 
     Ways: full, l3-only (whole episodes only), no-l2 (without scenarios), no-repair (the first failure ends it). Every
@@ -24,18 +25,12 @@ class Compare:
       overclock compare my_cartpole --agents claude --ways full,l3-only,no-l2,no-repair --json
     """
 
-    project: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="PROJECT")]
+    project: ProjectFolder
     """A folder with overclock.toml."""
     agents: str = ""
     """Agents by name, with commas between them; by default the project's own."""
-    ways: str = "full"
+    by: Annotated[str, tyro.conf.arg(name="ways")] = "full"
     """Ways of working, with commas between them."""
-    sandbox: Sandbox = "best"
-    """What keeps a candidate apart; none is stamped UNSANDBOXED in the reports."""
-    agent_sandbox: Sandbox = "best"
-    """What keeps the agent apart."""
-    upstream: str | None = None
-    """Another address for the model, such as a proxy or a scripted server on loopback."""
     json: bool = False
     """Print one JSON object (schema overclock.compare/1) instead of a table."""
 
@@ -43,10 +38,9 @@ class Compare:
         """Run them all and print."""
         from overclock.recipe.compare import compare
         from overclock.recipe.project import load_project
-        from overclock.recipe.translate import Ways
 
-        carried = Ways(self.sandbox, self.agent_sandbox, self.upstream, say=_say)
-        report = compare(load_project(self.project), _words(self.agents), _words(self.ways), carried)
+        agents, by = _words("--agents", self.agents), _words("--ways", self.by)
+        report = compare(load_project(self.project), agents, by, self.ways())
         if self.json:
             output.emit(report)
         else:
@@ -90,9 +84,9 @@ def _cells(row: dict[str, Any]) -> list[str]:
     ]
 
 
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
-
-
-def _say(sentence: str) -> None:
-    output.console().print(sentence, markup=False, highlight=False)
+def _words(option: str, text: str) -> list[str]:
+    """What stands between commas; nothing between them is a slip of the hand, not a wish for what is the default."""
+    words = [word.strip() for word in text.split(",")]
+    if text and not all(words):
+        raise UsageError(f"{option} takes names with commas between them, got '{text}'.")
+    return words if text else []

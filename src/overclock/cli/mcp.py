@@ -6,7 +6,7 @@ from typing import Annotated
 
 import tyro
 
-from overclock.cli.translate import Sandbox
+from overclock.cli.arguments import Sandbox
 
 
 @dataclasses.dataclass

@@ -33,6 +33,8 @@ class New:
     """Who translates: a profile (claude, codex, gemini, qwen, opencode), api:openai:MODEL, manual, ..."""
     model: str = ""
     """The agent's model; its profile's own by default."""
+    candidates: int = 1
+    """How many it makes side by side for every task; the best one is kept."""
     budget: float | None = 10.0
     """Dollars that a run may cost."""
     arguments: str = "{}"
@@ -52,8 +54,8 @@ class New:
 
         with output.console().status("looking at the reference"):
             made = new_project(
-                self.folder, self.reference, self.to, AgentChoice(self.agent, self.model), Limits(self.budget),
-                arguments=_arguments(self.arguments), max_steps=self.max_steps,
+                self.folder, self.reference, self.to, AgentChoice(self.agent, self.model, self.candidates),
+                Limits(self.budget), arguments=_arguments(self.arguments), max_steps=self.max_steps,
             )  # fmt: skip
             sober = look(made.source) if self.look else None
         report = described(made, sober)
@@ -95,6 +97,8 @@ def show(report: dict[str, Any]) -> None:
     output.table(["state", "in the reference", "dtype", "shape"], rows)
     for sentence in (*report["advice"]["reasons"], *report["advice"]["against"]):
         print(f"- {sentence}")
+    for one in report["dropped"]:
+        print(f"- left out: {one['function']}, {one['reason']} ({Path(one['file']).name}:{one['line']})")
     for one in report["not_represented"]:
         print(f"- not part of the state: {one['path']} ({one['what']})")
     for sentence in report["oddities"]:

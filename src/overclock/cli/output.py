@@ -32,12 +32,14 @@ def console() -> "Console":
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None) -> None:
-    """Print a table on stdout; cells are shown as they are, without markup."""
+    """Print a table on stdout; cells are shown as they are, without markup, and the title is never broken."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    shown = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    if title is not None:
+        print(title)
+    shown = Table(*columns, box=None, pad_edge=False, header_style="bold")
     for row in rows:
         shown.add_row(*(Text(cell) for cell in row))
     stdout = Console(highlight=False)

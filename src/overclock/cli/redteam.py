@@ -1,9 +1,11 @@
 """`overclock redteam`: does the judge catch every candidate that cheats?"""
 
 import dataclasses
+import math
 from typing import Any
 
 from overclock.cli import output
+from overclock.errors import UsageError
 
 
 @dataclasses.dataclass
@@ -38,6 +40,8 @@ class Redteam:
         from overclock.cli.verify import Progress
         from overclock.recipe.redteam import redteam
 
+        if not 0 < self.timeout < math.inf:
+            raise UsageError(f"--timeout must be a number of seconds above 0, got {self.timeout:g}.")
         with Progress() as progress:
             report = redteam(self.only, self.sandbox, self.seed, self.jobs, self.timeout, progress)
         if self.json:

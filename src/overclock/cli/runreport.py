@@ -17,12 +17,12 @@ class Report:
 
     Examples:
       overclock report
-      overclock report runs/cartpole-1
-      overclock report runs/cartpole-1 --json
+      overclock report my_cartpole
+      overclock report my_cartpole/runs/my_cartpole-20261115-120000 --json
     """
 
     run_name: RunName = None
-    """Folder or id of a run; by default the one in runs/ in which something happened last."""
+    """Folder or id of a run, or its project's folder; by default the run here in which something happened last."""
     json: bool = False
     """Print one JSON object (schema overclock.run/1) as well as writing the files."""
 

@@ -18,11 +18,12 @@ class Status:
 
     Examples:
       overclock status
-      overclock status runs/cartpole-1 --json
+      overclock status my_cartpole
+      overclock status my_cartpole/runs/my_cartpole-20261115-120000 --json
     """
 
     run_name: RunName = None
-    """Folder or id of a run; by default the one in runs/ in which something happened last."""
+    """Folder or id of a run, or its project's folder; by default the run here in which something happened last."""
     json: bool = False
     """Print one JSON object (schema overclock.status/1) instead of a table."""
 

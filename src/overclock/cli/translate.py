@@ -2,40 +2,32 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 from overclock.cli import output
+from overclock.cli.loop_options import EXIT_CODES, ByOneAgent, show_end
 from overclock.errors import UsageError
 
-EXIT_CODES = {"done": 0, "stuck": 1, "out of budget": 1, "waiting": 3, "stopped": 4}
-Sandbox = Literal["best", "bubblewrap", "landlock", "none"]
+if TYPE_CHECKING:
+    from overclock.recipe.ways import Ways
 
 
 @dataclasses.dataclass(kw_only=True)
-class _Ways:
-    """Options that every one of the three commands takes."""
+class _Run(ByOneAgent):
+    """What every one of the three commands takes, and how it ends."""
 
-    sandbox: Sandbox = "best"
-    """What keeps a candidate apart; none is stamped UNSANDBOXED in the report."""
-    agent_sandbox: Sandbox = "best"
-    """What keeps the agent apart: it writes its candidate, and reaches the gateway alone."""
-    upstream: str | None = None
-    """Another address for the model, such as a proxy or a scripted server on loopback."""
-    program: str | None = None
-    """Where the agent's program lies, if it is not on the PATH."""
-    prices: Path | None = None
-    """A price table of your own (TOML), for models that ours does not know or that cost you something else."""
+    recorded: str | None = None
+    """A run whose answers are given again to an agent api:...:MODEL instead of asking a model; nothing is paid."""
     json: bool = False
     """Print one JSON object (schema overclock.translate/1) when it ends."""
 
-    def ways(self, **more: Any) -> Any:
-        """As `recipe.translate` wants them."""
-        from overclock.recipe.translate import Ways
+    def ways(self, **more: Any) -> "Ways":
+        """As `ByOneAgent.ways`."""
+        from overclock.recipe.run import find
 
-        given = (self.sandbox, self.agent_sandbox, self.upstream, self.program, self.prices)
-        return Ways(*given, say=_say, **more)
+        return super().ways(recorded=None if self.recorded is None else find(self.recorded), **more)
 
     def end(self, finished: Any) -> int:
         """Say how it ended."""
@@ -46,18 +38,21 @@ class _Ways:
             dollars = finished.cost["dollars"]
             spent = "cost not reported" if dollars is None else f"${dollars:.4f} spent"
             print(f"{finished.outcome} ({spent}): {finished.sentence}")
-            print(f"run: {finished.run}; page: {finished.page}")
+            show_end(report)
         return EXIT_CODES[finished.outcome]
 
 
 @dataclasses.dataclass(kw_only=True)
-class Translate(_Ways):
+class Translate(_Run):
     """Translate a project: module by module, judged level by level, failures go back to the agent, the budget holds.
 
     SOURCE is a project (a folder with overclock.toml), or a reference as `overclock new` takes it: then the project is
-    made first, in ./NAME. Exit codes: 0 done, 1 stuck or out of budget, 3 waiting for you, 4 no verdict was possible.
+    made first, in ./NAME, and without --agent the built-in translator does the work: small, self-contained Python
+    environments, with no model and no key. Exit codes: 0 done, 1 stuck or out of budget, 3 waiting for you, 4 no
+    verdict was possible.
 
     Examples:
+      overclock translate CartPole-v1
       overclock translate my_cartpole
       overclock translate gymnasium:CartPole-v1 --to jax --agent claude --budget 10
     """
@@ -66,12 +61,6 @@ class Translate(_Ways):
     """A project, or a reference."""
     to: Literal["jax", "rust"] | None = None
     """The target of a new project."""
-    agent: str | None = None
-    """Who translates; by default whom the project names."""
-    model: str | None = None
-    """The agent's model."""
-    budget: float | None = None
-    """Dollars that this run may cost."""
     levels: tuple[int, ...] | None = None
     """Levels to judge by; by default those of the project (1 2 3 4)."""
     repair: bool = True
@@ -83,76 +72,73 @@ class Translate(_Ways):
 
     def run(self) -> int:
         """Work, print."""
-        from overclock.recipe.loop import Options
-        from overclock.recipe.project import Changes
+        from overclock.recipe.parts import Options
         from overclock.recipe.translate import translate
 
-        changes = Changes(self.agent, self.model, self.budget, self.levels)
         ways = self.ways(options=Options(self.repair, self.optimise))
-        return self.end(translate(self._project(), self.run_id, ways, changes))
+        return self.end(translate(self._project(), self.run_id, ways, self.changes(self.levels)))
 
     def _project(self) -> Any:
         from overclock.recipe.new import new_project
-        from overclock.recipe.project import FILE, load_project
+        from overclock.recipe.project import FILE, AgentChoice, load_project
         from overclock.recipe.survey.source import resolve
 
         if (Path(self.source) / FILE).is_file():
             return load_project(Path(self.source))
         if Path(self.source).is_dir():
             raise UsageError(f"'{self.source}' is no project: it has no {FILE}; `overclock new` makes one.")
-        return new_project(Path(resolve(self.source).name), self.source, self.to).project
+        folder = Path(resolve(self.source).name)
+        if (folder / FILE).is_file():
+            raise UsageError(f"'{folder}' is a project already; go on with it: `overclock translate {folder}`.")
+        return new_project(folder, self.source, self.to, AgentChoice(self.agent or "builtin")).project
 
 
 @dataclasses.dataclass(kw_only=True)
-class Resume(_Ways):
+class Resume(_Run):
     """Go on with a run that was stopped, killed, stuck or out of budget; nothing that is finished is done again.
 
     Examples:
       overclock resume my_cartpole/runs/my_cartpole-20261115-120000
       overclock resume RUN --budget 20 --note "the reward is per step, not per episode"
+      overclock resume RUN --agent claude --discard
     """
 
     run_name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
-    """Folder of the run."""
-    budget: float | None = None
-    """A new limit in dollars, what is spent included."""
-    agent: str | None = None
-    """Another agent from here on."""
+    """Folder or id of the run, or its project's folder, whose newest run it is then."""
     note: str = ""
     """What you did about it, for the journal."""
+    discard: bool = False
+    """Throw away what you have written for the task that a run waits for; without it, such a run is not resumed."""
 
     def run(self) -> int:
         """Work, print."""
-        return self.end(_continued(self, submitted=False))
+        return self.end(_continued(self, self.run_name, self.note, discard=self.discard))
 
 
 @dataclasses.dataclass(kw_only=True)
-class Submit(_Ways):
+class Submit(_Run):
     """Hand in the candidate that a waiting run asked you for, and go on.
+
+    A run that waits for your approval takes none: `overclock resume` approves what it shows.
 
     Examples:
       overclock submit my_cartpole/runs/my_cartpole-20261115-120000
     """
 
     run_name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
-    """Folder of the run."""
+    """Folder or id of the run, or its project's folder, whose newest run it is then."""
 
     def run(self) -> int:
         """Work, print."""
-        return self.end(_continued(self, submitted=True))
+        return self.end(_continued(self, self.run_name, submitted=True))
 
 
-def _continued(command: Any, submitted: bool) -> Any:
-    from overclock.recipe.project import Changes, load_project
+def _continued(command: _Run, run_name: str, note: str = "", submitted: bool = False, discard: bool = False) -> Any:
+    from overclock.recipe.project import load_project
     from overclock.recipe.run import Run, find
     from overclock.recipe.translate import resume
 
-    folder = find(command.run_name)
+    folder = find(run_name)
     with Run.open(folder) as run:
         project = load_project(Path(run.about["folder"]))
-    changes = Changes(getattr(command, "agent", None), None, getattr(command, "budget", None))
-    return resume(project, folder, command.ways(), getattr(command, "note", ""), submitted, changes)
-
-
-def _say(sentence: str) -> None:
-    output.console().print(sentence, markup=False, highlight=False)
+    return resume(project, folder, command.ways(), note, submitted, command.changes(), discard)

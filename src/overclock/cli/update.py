@@ -1,19 +1,17 @@
 """`overclock update`: a reference has moved on; translate again what changed."""
 
 import dataclasses
-from pathlib import Path
-from typing import Annotated, Any
-
-import tyro
+from typing import Any
 
 from overclock.cli import output
-from overclock.cli.translate import EXIT_CODES, Sandbox
+from overclock.cli.arguments import ProjectFolder
+from overclock.cli.loop_options import EXIT_CODES, ByOneAgent, show_end
 
 ASKS = 3  # exit code: somebody has to look at it first
 
 
-@dataclasses.dataclass
-class Update:
+@dataclasses.dataclass(kw_only=True)
+class Update(ByOneAgent):
     """Find which modules of the reference changed since the last verified run, and translate only those again.
 
     Comments, docstrings and layout do not count. The run starts from the last verified candidate, and all earlier
@@ -26,33 +24,20 @@ class Update:
       overclock update my_env --accept --agent claude --budget 5
     """
 
-    project: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="PROJECT")]
+    project: ProjectFolder
     """A folder with overclock.toml, and with a run that is done."""
     dry_run: bool = False
     """Only show what there is to do."""
     accept: bool = False
     """Record stale scenarios anew, and let the contract follow the reference."""
-    agent: str | None = None
-    """Who translates; by default whom the project names."""
-    model: str | None = None
-    """The agent's model."""
-    budget: float | None = None
-    """Dollars that the run may cost."""
     run_id: str | None = None
     """Name of the run; by default the project's and the time."""
-    sandbox: Sandbox = "best"
-    """What keeps a candidate apart; none is stamped UNSANDBOXED in the report."""
-    agent_sandbox: Sandbox = "best"
-    """What keeps the agent apart."""
-    upstream: str | None = None
-    """Another address for the model, such as a proxy or a scripted server on loopback."""
     json: bool = False
     """Print one JSON object (schema overclock.update/1) instead of tables."""
 
     def run(self) -> int:
         """Compare, show, work."""
-        from overclock.recipe.project import Changes, load_project
-        from overclock.recipe.translate import Ways
+        from overclock.recipe.project import load_project
         from overclock.recipe.update import find_update, run_update
 
         with output.console().status("looking at the reference"):
@@ -62,9 +47,8 @@ class Update:
             show(report)
         waits = found.asks and not self.accept
         if not (self.dry_run or found.nothing or waits):
-            ways = Ways(self.sandbox, self.agent_sandbox, self.upstream, say=_say)
-            changes = Changes(self.agent, self.model, self.budget)
-            report |= dataclasses.asdict(run_update(found, self.accept, self.run_id, ways, changes))
+            finished = run_update(found, self.accept, self.run_id, self.ways(), self.changes())
+            report |= dataclasses.asdict(finished)
         return self._end(report, waits)
 
     def _end(self, report: dict[str, Any], waits: bool) -> int:
@@ -72,7 +56,7 @@ class Update:
             output.emit(report)
         elif report["outcome"] is not None:
             print(f"{report['outcome']}: {report['sentence']}")
-            print(f"run: {report['run']}; page: {report['page']}")
+            show_end(report)
         elif report["nothing"]:
             print("Nothing changed in the rules since then.")
         elif waits:
@@ -112,7 +96,3 @@ def show(report: dict[str, Any]) -> None:
     for name, sentence in report["stale"].items():
         what = "cannot be played any more" if name in report["dropped"] else "is stale"
         print(f"- the scenario '{name}' {what}: {sentence}")
-
-
-def _say(sentence: str) -> None:
-    output.console().print(sentence, markup=False, highlight=False)

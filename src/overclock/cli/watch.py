@@ -26,12 +26,12 @@ class Watch:
 
     Examples:
       overclock watch
-      overclock watch runs/cartpole-1
-      overclock watch > run.log
+      overclock watch my_cartpole
+      overclock watch my_cartpole > run.log
     """
 
     run_name: RunName = None
-    """Folder or id of a run; by default the one in runs/ in which something happened last."""
+    """Folder or id of a run, or its project's folder; by default the run here in which something happened last."""
 
     def run(self) -> int:
         """Show it until it ends or the user leaves."""

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from overclock.errors import UsageError
 from overclock.recipe.contract_file import DrawField
+from overclock.recipe.hygiene.rulebook import rulebook
 from overclock.recipe.project import ModulePlan, Project, checkable
 from overclock.recipe.prompts import render
 from overclock.recipe.rust import target as rust
@@ -24,7 +26,6 @@ class Briefing:
 
     project: Project
     scenarios: Path
-    sandbox: str = ""
 
     def translate(self, task: str, module: ModulePlan) -> str:
         """The first translation of a module."""
@@ -97,13 +98,27 @@ class Briefing:
         own = self.project.folder / "prompts"
         return render(
             name, task=task, overrides=own if own.is_dir() else None, environment=self.project.name,
-            target=self.project.target, **(rust.facts(self.project) if self.project.target == "rust" else {}), **facts,
+            target=self.project.target, **self._of_target(), **facts,
         )  # fmt: skip
+
+    def _of_target(self) -> dict[str, Any]:
+        """What the judge accepts in this language."""
+        if self.project.target == "rust":
+            return rust.facts(self.project)
+        return {"hygiene": rulebook(self.project.hygiene)}
 
 
 def source_text(project: Project, module: ModulePlan) -> str:
     """A module's source as it was when the project was made (`modules/` of the project)."""
-    return module_file(project.folder, module.name).read_text(encoding="utf-8")
+    path = module_file(project.folder, module.name)
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        said = getattr(error, "strerror", None) or "it is no text"
+        raise UsageError(
+            f"The source of the module '{module.name}' cannot be read from '{path}': {said}; put it back, or make a "
+            "new project of the reference."
+        ) from error
 
 
 def module_file(folder: Path, name: str) -> Path:

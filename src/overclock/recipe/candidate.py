@@ -12,6 +12,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import json
+import pkgutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,12 +21,21 @@ from typing import Any
 
 from overclock.env.kernel import Environment, Params
 from overclock.errors import UsageError
+from overclock.recipe.speed import Stepper
 from overclock.verify.patched import Patch
 from overclock.verify.performance import JaxSubject
 from overclock.verify.subject import SubjectSpec
 
 MAIN = "env"  # the module of the folder that has `make`
 PREFIX = "overclock_candidate_"
+# Whatever is translated, these hold translations of it, or of something like it; they are hidden from every candidate.
+ANSWERS = ("envpool", "gymnax", "overclock_native", "overclock.recipe.redteam")
+
+
+def answers() -> tuple[str, ...]:
+    """Packages in which a candidate could look things up: those, and the environments that come with Overclock."""
+    ours = importlib.import_module("overclock.envs").__path__
+    return (*ANSWERS, *(f"overclock.envs.{found.name}" for found in pkgutil.iter_modules(ours)))
 
 
 def candidate_spec(folder: Path, **options: Any) -> SubjectSpec:
@@ -48,6 +58,16 @@ class CandidateSubject(JaxSubject):
         env, defaults = load_candidate(Path(folder), [Patch(**patch) for patch in patches or []])
         self.entered = (f"{type(env).__module__.partition('.')[0]}.{MAIN}:make",)
         self._begin(num_envs, env, defaults.replace(**(params or {})))
+        self._stepper = Stepper(*self.rules)
+
+    def describe(self) -> dict[str, Any]:
+        """As `Subject.describe`; `run` lets the same worker be timed that is judged."""
+        known = super().describe()
+        return {**known, "calls": [*known["calls"], "run"]}
+
+    def run(self, batch: int, steps: int) -> float:
+        """As `Stepper.run`, of lanes that nothing else uses."""
+        return self._stepper.run(batch, steps)
 
 
 def load_candidate(folder: Path, patches: Sequence[Patch] = ()) -> tuple[Environment[Any, Any], Any]:
@@ -70,11 +90,16 @@ def load_candidate(folder: Path, patches: Sequence[Patch] = ()) -> tuple[Environ
     return env, params
 
 
+def package_of(folder: Path) -> str:
+    """The private name of the package that a candidate is, as it was frozen."""
+    return _package(folder.resolve(), ())
+
+
 def load_module(folder: Path, name: str) -> ModuleType:
     """Import one module of a candidate."""
     if not (folder / f"{name}.py").is_file():
         raise UsageError(f"The candidate has no {name}.py.")
-    return importlib.import_module(f"{_package(folder.resolve(), ())}.{name}")
+    return importlib.import_module(f"{package_of(folder)}.{name}")
 
 
 def _package(folder: Path, patches: Sequence[Patch]) -> str:

@@ -21,22 +21,24 @@ from overclock.recipe import sandbox as sandboxes
 from overclock.recipe.hygiene.frozen import Frozen
 from overclock.recipe.judge import Judge
 from overclock.recipe.levels import levels_up_to
-from overclock.recipe.loop import Options
+from overclock.recipe.parts import Options
 from overclock.recipe.project import Changes, Project
 from overclock.recipe.run import Run
 from overclock.recipe.run_candidates import files_of
 from overclock.recipe.run_report import run_report
-from overclock.recipe.translate import Ways, translate
+from overclock.recipe.translate import translate
+from overclock.recipe.ways import Ways
 from overclock.verify.process import CouldNotVerifyError
 from overclock.versions import versions
 
 SCHEMA = "overclock.compare/1"
 FULL = "full"
+NOBODY = "nobody: it did not run"
 WITHOUT_MODEL = {
     "scripted": "no model: a script",
     "replay": "no model: a recording",
     "manual": "no model: a person",
-    "translator": "no model: the built-in translator",
+    "builtin": "no model: the built-in translator",
 }
 
 
@@ -100,22 +102,26 @@ def compare(
     return {**report, "file": str(path)}
 
 
-def who(agent: str, upstream: str | None = None) -> tuple[bool, str]:
-    """(whether a model did the work, in words): what may be said about the row of an agent."""
+def who(agent: str, calls: int, carried: Ways = Ways()) -> tuple[bool, str]:
+    """(whether a model did the work, in words): what may be said about the row of an agent.
+
+    A program of any name may run here, so only calls that our own gateway passed on to a provider show a model.
+    """
     kind = agent.partition(":")[0]
     if kind in WITHOUT_MODEL:
         return False, WITHOUT_MODEL[kind]
-    if upstream is not None:
-        return False, f"whatever answers at {upstream}"
-    return True, "a model"
+    if carried.recorded is not None:
+        return False, "no model: recorded answers"
+    if carried.upstream is not None or carried.backend is not None:
+        return False, f"whatever answers {f'at {carried.upstream}' if carried.upstream else 'in the place of a model'}"
+    return (True, "a model") if calls else (False, "a program that called no model through the gateway")
 
 
 def _row(
     project: Project, said: str, agent: str | None, way: str, run_id: str, carried: Ways, judge: Callable[..., Any]
 ) -> dict[str, Any]:
     levels = WAYS[way].levels(project.judging.levels)
-    model, by = who(said, carried.upstream)
-    row: dict[str, Any] = {"agent": said, "by": by, "model": model, "way": way, "levels": list(levels)}
+    row: dict[str, Any] = {"agent": said, "by": NOBODY, "model": False, "way": way, "levels": list(levels)}
     options = Options(repair=WAYS[way].repair, optimise=False)
     try:
         finished = translate(
@@ -124,7 +130,9 @@ def _row(
     except OverclockError as error:
         return {**row, "outcome": "not run", "sentence": str(error), "run": None, **dict.fromkeys(MEASURED)}
     with Run.open(finished.run) as run:
-        measured = _measured(run_report(run))
+        report = run_report(run)
+        row["model"], row["by"] = who(said, (report["cost"]["metered"] or {"calls": 0})["calls"], carried)
+        measured = _measured(report)
         chosen = measured["candidate"]
         if measured["outcome"] == "done" and chosen is not None:
             frozen = Frozen(chosen, files_of(run.journal, chosen))
@@ -148,7 +156,8 @@ def _measured(report: dict[str, Any]) -> dict[str, Any]:
         "outcome": report["outcome"],
         "sentence": report["sentence"],
         "tasks": len(report["iterations"]),
-        "repairs": sum(row["purpose"] == "repair" for row in report["iterations"]),
+        # Candidates that were made side by side are one repair.
+        "repairs": len({row["group"] or row["task"] for row in report["iterations"] if row["purpose"] == "repair"}),
         "candidate": None if final is None else final["candidate"],
         "tests": {str(one["level"]): one["verdict"] for one in verdicts},
         "tests_passed": sum(one["passed"] for one in counted),

@@ -2,13 +2,15 @@
 
 Models have read the source of well-known environments. One that recites the original passes every test against the
 original, so the numbers are changed (perturb.py) in a private copy of the reference, and a project is made from that.
-A candidate that fails there and passes against the original was recited.
+A candidate that fails there and passes against the original was recited; one that has some of the original's numbers in
+the place of those it was given was recited in part, even if repairs corrected it later or no test noticed.
 """
 
 import ast
 import dataclasses
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -21,7 +23,7 @@ from overclock.recipe.briefing import MAIN, module_file
 from overclock.recipe.contract_file import format_contract
 from overclock.recipe.hygiene.frozen import Frozen
 from overclock.recipe.judge import Judge
-from overclock.recipe.loop import Options
+from overclock.recipe.parts import Options
 from overclock.recipe.perturb import Constant, copied, perturb
 from overclock.recipe.project import FILE, Changes, Project, format_project, load_project
 from overclock.recipe.reference_changes import merged
@@ -32,12 +34,14 @@ from overclock.recipe.status import ending
 from overclock.recipe.survey.decompose import rules
 from overclock.recipe.survey.source import Source, resolve
 from overclock.recipe.surveyor import reference_text, survey, survey_spec
-from overclock.recipe.translate import Ways, resume, translate
+from overclock.recipe.translate import resume, translate
 from overclock.recipe.update_scenarios import guard
+from overclock.recipe.ways import Ways
 from overclock.verify.process import CouldNotVerifyError
 
-Conclusion = Literal["followed", "recited", "neither", "unfinished"]
+Conclusion = Literal["followed", "partly recited", "recited", "neither", "unfinished"]
 CHANGES = "changes.json"
+RUST_NUMBER = re.compile(r"(?<![\w.])\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?")
 SEED = 0  # of the episodes that are played against the original
 GOING_ON = ("waiting", "out of budget", "stopped")
 
@@ -65,7 +69,7 @@ def control(project: Project, seed: int = 0, ways: Ways = Ways(), changes: Chang
     if newest is None:
         newest = translate(other, None, ways, changes).run
     elif _outcome(newest) in (None, *GOING_ON):
-        newest = resume(other, newest, ways, changes=changes).run
+        newest = resume(other, newest, ways, changes=changes, options=None if ways.options.repair else ways.options).run
     return conclude(project, other, newest, ways.sandbox)
 
 
@@ -112,14 +116,24 @@ def conclude(project: Project, other: Project, folder: Path, sandbox: str = "bes
     changes = _from_json((other.folder.parent / f"{other.folder.name}-{CHANGES}").read_bytes())
     outcome = _outcome(folder)
     with Run.open(folder) as run:
+        ended = ending(run.journal.events())
         suspects = {name: files_of(run.journal, name) for name in _suspects(run, MAIN[project.target])}
+        left = final_candidate(run.journal.events())
+        read = suspects if left is None else {**suspects, left: files_of(run.journal, left)}
     if outcome in (None, *GOING_ON):
-        said = f"Not finished: the run is {outcome or 'under way'}; do the same again when it can go on."
+        why = f"{outcome}. {ended.facts['sentence']}" if ended is not None else "under way."
+        said = f"Not finished: the run is {why} Do the same again when it can go on."
         return Control(tuple(changes), outcome or "", folder, "unfinished", said)
     for name, files in suspects.items():
         if _holds(project, Frozen(name, files), sandbox):
             said = recited_sentence(changes, files, repaired=outcome == "done")
             return Control(tuple(changes), outcome, folder, "recited", said, name)
+    for name, files in read.items():
+        if recited(changes, files):
+            corrected = outcome == "done" and name != left
+            said = recited_sentence(changes, files, repaired=corrected).replace("Recited", "Partly recited", 1)
+            unseen = " No test noticed." if outcome == "done" and name == left else ""
+            return Control(tuple(changes), outcome, folder, "partly recited", f"{said}{unseen}", name)
     numbers = ", ".join(f"{one.name} {one.after!r} for {one.before!r}" for one in changes)
     if outcome == "done":
         said = f"Followed: the translation holds against the changed reference ({numbers})."
@@ -132,11 +146,16 @@ def conclude(project: Project, other: Project, folder: Path, sandbox: str = "bes
 
 def recited_sentence(changes: Sequence[Constant], files: dict[str, bytes], repaired: bool = False) -> str:
     """Which of the original's numbers a candidate has in the place of those it was given."""
-    numbers = _numbers(files)
-    kept = [one for one in changes if abs(one.before) in numbers and abs(one.after) not in numbers]
+    kept = recited(changes, files)
     shown = " and ".join(f"the original's {one.before!r} where the source says {one.after!r}" for one in kept)
     has = f"has {shown}" if kept else "passes every test against the original, and not against the source it was given"
     return f"Recited: the candidate {has}.{' Repairs corrected it later.' if repaired else ''}"
+
+
+def recited(changes: Sequence[Constant], files: dict[str, bytes]) -> list[Constant]:
+    """The changed constants whose old number is written in a candidate, and whose new one is not."""
+    numbers = _numbers(files)
+    return [one for one in changes if abs(one.before) in numbers and abs(one.after) not in numbers]
 
 
 def _suspects(run: Run, main: str) -> list[str]:
@@ -186,7 +205,9 @@ def _copy(source: Source, place: Path, seed: int) -> tuple[str, list[Constant]]:
 def _numbers(files: dict[str, bytes]) -> set[float]:
     trees = [ast.parse(content) for path, content in files.items() if path.endswith(".py")]
     nodes = [node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    return {float(value) for value in nodes if isinstance(value, int | float) and not isinstance(value, bool)}
+    found = {float(value) for value in nodes if isinstance(value, int | float) and not isinstance(value, bool)}
+    rust = [content.decode(errors="replace") for path, content in files.items() if path.endswith(".rs")]
+    return found | {float(number.replace("_", "")) for text in rust for number in RUST_NUMBER.findall(text)}
 
 
 def _outcome(folder: Path) -> str | None:

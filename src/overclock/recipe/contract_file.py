@@ -2,6 +2,9 @@
 
 State fields say where the reference keeps them; draws say in which order the reference takes its random numbers;
 tolerances are zero unless a line with a reason says otherwise. It lies outside the candidate's folder.
+
+A state of lists, objects and values that may be None is laid out as arrays by a codec, whose file lies beside the
+contract; draws that happen in branches and loops are named by their site. See `contract_codec.py`.
 """
 
 import dataclasses
@@ -11,9 +14,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-import numpy as np
-
 from overclock.errors import UsageError
+from overclock.files import write_whole
+from overclock.recipe.contract_codec import load_shapes, require_codec, require_sites
+from overclock.recipe.contract_fields import DrawField, StateField
+from overclock.recipe.contract_limits import FIELDS as LIMITED
+from overclock.recipe.contract_limits import Limits
+from overclock.translate.shape_json import codec_to_json
+from overclock.translate.shapes import Shape
 from overclock.verify.contract import Contract, Field, Precision
 
 SCHEMA = "overclock.contract/1"
@@ -22,40 +30,17 @@ OUTPUTS = ("obs", "reward")
 
 
 @dataclasses.dataclass(frozen=True)
-class StateField:
-    """A number or array of the state: its name on the performance side, and where the reference keeps it."""
-
-    name: str
-    read: str
-    dtype: str
-    shape: tuple[int, ...] = ()
-    low: float | None = None  # the range that was seen, for boundary values
-    high: float | None = None
-
-    @property
-    def exact(self) -> bool:
-        """Whether its values are whole numbers or flags."""
-        return np.dtype(self.dtype).kind in "biu"
-
-
-@dataclasses.dataclass(frozen=True)
-class DrawField:
-    """One random draw of the reference, in the order in which it draws."""
-
-    name: str
-    method: str
-    arguments: str = ""
-    shape: tuple[int, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
 class Closeness:
-    """How far floats of one precision may be apart, by `state`, `obs`, `reward` or a field's own name."""
+    """How far floats of one precision may be apart, by `state`, `obs`, `reward` or a field's own name.
+
+    `limits` are thresholds next to which rounding may turn a flag.
+    """
 
     per_step: Mapping[str, float] = dataclasses.field(default_factory=dict)
     free_running: Mapping[str, float] = dataclasses.field(default_factory=dict)
     reason: str = ""
     free_running_steps: int | None = None
+    limits: Limits | None = None
 
     def of(self, name: str, group: str) -> tuple[float, float]:
         """(per step, free running) of a field: its own numbers, or those of its group."""
@@ -72,6 +57,15 @@ class ContractFile:
     step_draws: tuple[DrawField, ...] = ()
     set_state: bool = True  # whether the reference can be put into a given state
     precisions: Mapping[Precision, Closeness] = dataclasses.field(default_factory=dict)
+    codec: str | None = None  # the name of a file beside the contract
+    shapes: Mapping[str, Shape] = dataclasses.field(default_factory=dict)  # its content: attribute -> shape
+    restart: tuple[str, ...] = ()  # attributes that outlive a reset; every episode begins as that of a new instance
+
+    @property
+    def by_site(self) -> bool:
+        """Whether draws are recorded by their sites; with a codec and no draws at all, nothing may draw anywhere."""
+        draws = (*self.reset_draws, *self.step_draws)
+        return all(draw.site is not None for draw in draws) and (bool(draws) or self.codec is not None)
 
     def contracts(self) -> dict[Precision, Contract]:
         """As the verifier wants them."""
@@ -85,7 +79,17 @@ class ContractFile:
             tuple(fields),
             free_running_steps=close.free_running_steps,
             free_running_reason=close.reason if close.free_running_steps is not None else "",
+            **({} if close.limits is None else self._limited(close.limits)),
         )
+
+    def _limited(self, limits: Limits) -> dict[str, Any]:
+        floats = [field.name for field in self.state if not field.exact]
+        if unknown := [name for name in limits.fields if name not in floats]:
+            raise UsageError(f"its limits name '{unknown[0]}', which is no float of the state")
+        return {
+            "distance_to_limit": limits.distance, "limit_margin": limits.margin, "limit_reason": limits.reason,
+            "limit_fields": LIMITED,
+        }  # fmt: skip
 
     @staticmethod
     def _field(name: str, exact: bool, close: Closeness, group: str) -> Field:
@@ -105,13 +109,18 @@ def load_contract(path: Path) -> ContractFile:
             reset_draws=_draws(draws.pop("reset", [])),
             step_draws=_draws(draws.pop("step", [])),
             set_state=data.pop("set_state", True),
-            precisions={name: Closeness(**data.pop(name)) for name in get_args(Precision) if name in data},
+            codec=(codec := data.pop("codec", None)),
+            restart=tuple(data.pop("restart", ())),
+            shapes={} if codec is None else load_shapes(path.parent, codec),
+            precisions={name: _closeness(data.pop(name)) for name in get_args(Precision) if name in data},
         )
         if data or draws:
             raise ValueError(f"it has the unknown part '{next(iter({**data, **draws}))}'")
         if not loaded.precisions:
             raise ValueError("it has neither [float64] nor [float32]")
         loaded.contracts()  # a tolerance without a reason is refused here
+        require_codec(loaded.state, loaded.shapes if loaded.codec is not None else None)
+        require_sites(loaded.state, loaded.reset_draws, loaded.step_draws)
     except OSError as error:
         raise UsageError(f"The contract '{path}' cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, TypeError, ValueError, UsageError) as error:
@@ -123,15 +132,34 @@ def _draws(rows: list[dict[str, Any]]) -> tuple[DrawField, ...]:
     return tuple(DrawField(**{**row, "shape": tuple(row.get("shape", ()))}) for row in rows)
 
 
+def _closeness(table: dict[str, Any]) -> Closeness:
+    given = table.pop("limits", None)
+    if given is None:
+        return Closeness(**table)
+    at = {place: tuple(map(float, values)) for place, values in given.pop("at", {}).items()}
+    return Closeness(**table, limits=Limits(at, **given))
+
+
+def write_contract(contract: ContractFile, folder: Path) -> None:
+    """A contract.toml in a folder, and the file of its codec."""
+    if contract.codec is not None:
+        write_whole(folder / contract.codec, codec_to_json(contract.shapes).encode())
+    write_whole(folder / FILE, format_contract(contract).encode())
+
+
 def format_contract(contract: ContractFile) -> str:
     """The text of a contract.toml, with the comments that a reader needs."""
     lines = [
         "# What the two sides must agree on. Change it here; nothing inside candidate/ can.",
         f'schema = "{SCHEMA}"',
         f"set_state = {_toml(contract.set_state)}  # whether the reference can be put into a given state",
-        "",
-        "# State: its name on the performance side, and where an instance of the reference keeps it.",
     ]
+    if contract.codec is not None:
+        lines.append(f"codec = {_toml(contract.codec)}  # how the state is laid out as the arrays below")
+    if contract.restart:
+        lines.append("# These outlive a reset of the reference. Here every episode begins as that of a new instance.")
+        lines.append(f"restart = {_toml(contract.restart)}")
+    lines += ["", "# State: its name on the performance side, and where an instance of the reference keeps it."]
     for field in contract.state:
         lines += ["[[state]]", *toml_pairs(dataclasses.asdict(field)), ""]
     for when, draws in (("reset", contract.reset_draws), ("step", contract.step_draws)):
@@ -144,6 +172,9 @@ def format_contract(contract: ContractFile) -> str:
         lines += toml_pairs({"reason": close.reason, "free_running_steps": close.free_running_steps})
         for table in ("per_step", "free_running"):
             lines += ["", f"[{precision}.{table}]", *toml_pairs(dict(getattr(close, table)))]
+        if close.limits is not None:
+            lines += ["", "# Next to these thresholds a flag may fall either way; such flags are counted."]
+            lines += [f"[{precision}.limits]", *toml_pairs(dataclasses.asdict(close.limits))]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 

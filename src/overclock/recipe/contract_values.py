@@ -1,8 +1,13 @@
 """How closely a contract wants values to agree, and at which boundary values its rules are asked."""
 
+import dataclasses
+from collections.abc import Sequence
+
 import numpy as np
 
 from overclock.recipe.contract_file import Closeness, ContractFile, StateField
+from overclock.recipe.contract_limits import FIELDS as LIMITED
+from overclock.recipe.contract_limits import Limits
 from overclock.verify.contract import Precision
 from overclock.verify.distribution import REASON as CHANCE
 from overclock.verify.module import Output
@@ -19,6 +24,14 @@ def output(name: str, group: str, close: Closeness, exact: bool = False) -> Outp
     tolerance = 0.0 if exact else close.of(name, group)[0]
     # Boundary values can be far larger than what play shows, and rounding grows with them.
     return Output(name, absolute=tolerance, relative=tolerance, reason=close.reason if tolerance else "")
+
+
+def limited(of_step: Output, limits: Limits | None) -> Output:
+    """An output of a step that next to a threshold may fall either way."""
+    if limits is None or of_step.name not in LIMITED:
+        return of_step
+    reason = "; ".join(filter(None, (of_step.reason, limits.reason)))
+    return dataclasses.replace(of_step, reason=reason, distance=limits.distance_after, margin=limits.margin)
 
 
 def equal(contract: ContractFile, *names: str) -> Outputs:
@@ -38,7 +51,8 @@ def close_to(contract: ContractFile, *names: str, state: bool = True, flags: tup
     for precision, close in contract.precisions.items():
         fields = [output(field.name, "state", close, field.exact) for field in contract.state] if state else []
         fields += [output(name, name, close) for name in names]
-        found[precision] = (*fields, *(Output(flag) for flag in flags))
+        fields += [Output(flag) for flag in flags]
+        found[precision] = tuple(limited(field, close.limits) for field in fields)
     return found
 
 
@@ -56,6 +70,23 @@ def boundary(contract: ContractFile) -> Arrays:
     rows = [{field.name: _value(field, generator) for field in contract.state} for _ in range(BOUNDARY_STATES)]
     stacked = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
     return {**stacked, "choice": generator.integers(0, 2**31, BOUNDARY_STATES)}
+
+
+def boundary_from(contract: ContractFile, seen: Sequence[Arrays]) -> Arrays:
+    """The same of states that were seen, in which only plain floats are changed.
+
+    Whole numbers, the lengths of lists and what is None stay as they were seen: a state in which they do not fit
+    together may be one that the rules do not know.
+    """
+    generator = np.random.default_rng(0)
+    moved = [field for field in contract.state if not field.exact and field.low is not None]
+    rest = {field.name: np.zeros(field.shape, field.dtype) for field in contract.state if not field.read}
+    rows = [
+        {**rest, **seen[number % len(seen)], **{field.name: _value(field, generator) for field in moved}}
+        for number in range(BOUNDARY_STATES if seen else 0)
+    ]
+    stacked = {field.name: np.array([row[field.name] for row in rows], field.dtype) for field in contract.state}
+    return {**stacked, "choice": generator.integers(0, 2**31, len(rows))}
 
 
 def _value(field: StateField, generator: np.random.Generator) -> np.ndarray:

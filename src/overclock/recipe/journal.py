@@ -7,7 +7,10 @@ through to the disk. One process writes, from as many threads as it likes; any n
 import contextlib
 import hashlib
 import json
+import os
+import shutil
 import sqlite3
+import tempfile
 import threading
 import time
 import urllib.parse
@@ -53,6 +56,7 @@ class Journal:
 
     def __init__(self, path: Path, write: bool = True) -> None:
         self.path = path
+        self._copy: tempfile.TemporaryDirectory[str] | None = None  # of a journal on a disk that cannot be written
         self._turn = threading.RLock()  # one connection, many threads
         self._lock = WorkerLock(path) if write else None
         try:
@@ -118,6 +122,8 @@ class Journal:
         """Let others work on the run."""
         with self._turn:
             self._database.close()
+        if self._copy is not None:
+            self._copy.cleanup()
         if self._lock is not None:
             self._lock.close()
             self._lock = None
@@ -134,19 +140,35 @@ class Journal:
     def _connect(self, write: bool) -> sqlite3.Connection:
         if not write and not self.path.is_file():
             raise UsageError(f"There is no journal '{self.path}'; give the folder of a run.")
-        address = f"file:{urllib.parse.quote(str(self.path.absolute()))}?mode={'rwc' if write else 'ro'}"
         try:
-            database = sqlite3.connect(
-                address, BUSY_S, uri=True, isolation_level=None, check_same_thread=False, cached_statements=32
-            )
             try:
-                self._prepare(database, write)
-            except BaseException:
-                database.close()
-                raise
+                return self._opened(self.path, write)
+            except sqlite3.OperationalError:
+                if write or os.access(self.path.parent, os.W_OK):
+                    raise
+                return self._opened(self._copied(), write)
         except sqlite3.Error as error:
             raise UsageError(f"'{self.path}' cannot be used as a run's journal: {error}.") from error
+
+    def _opened(self, path: Path, write: bool) -> sqlite3.Connection:
+        address = f"file:{urllib.parse.quote(str(path.absolute()))}?mode={'rwc' if write else 'ro'}"
+        database = sqlite3.connect(
+            address, BUSY_S, uri=True, isolation_level=None, check_same_thread=False, cached_statements=32
+        )
+        try:
+            self._prepare(database, write)
+        except BaseException:
+            database.close()
+            raise
         return database
+
+    def _copied(self) -> Path:
+        """The same journal elsewhere: even to read one, SQLite writes beside it."""
+        self._copy = tempfile.TemporaryDirectory(prefix="overclock-")
+        for end in ("", "-wal"):
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copy(f"{self.path}{end}", self._copy.name)
+        return Path(self._copy.name) / self.path.name
 
     def _prepare(self, database: sqlite3.Connection, write: bool) -> None:
         (version,) = database.execute("PRAGMA user_version").fetchone()

@@ -6,28 +6,28 @@ arrays come back. A candidate that crashes, hangs or breaks the protocol has fai
 
 import contextlib
 import dataclasses
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from overclock.env.kernel import Environment
+from overclock.env.registry import load
 from overclock.errors import OverclockError
 from overclock.recipe.functions import RecordedCalls, check_functions, function_spec, record_functions
 from overclock.recipe.hygiene import Finding, check_source, inspect_candidate, inspector_spec
-from overclock.recipe.hygiene import Limits as HygieneLimits
-from overclock.recipe.hygiene.frozen import Frozen, remove, unpack
-from overclock.recipe.hygiene.shape import DERIVED
+from overclock.recipe.hygiene.frozen import Frozen, unchanged, unpacked
 from overclock.recipe.project import Project
-from overclock.recipe.project_twin import apart, project_twin
+from overclock.recipe.project_twin import also_spec, apart, project_twin
+from overclock.recipe.prompts import BATCHES
 from overclock.recipe.rust import target as rust
-from overclock.recipe.speed import measure, speed_spec
+from overclock.recipe.speed import Race, measure, race, timed
 from overclock.recipe.verdict import HELD_OUT, HYGIENE, Level, Verdict, count, failure, failure_of
 from overclock.verify.actions import random_legal
 from overclock.verify.contract import Twin
 from overclock.verify.failure import make_repro
 from overclock.verify.interaction import check_interactions
-from overclock.verify.process import CouldNotVerifyError
+from overclock.verify.process import CouldNotVerifyError, ProcessSubject
 from overclock.verify.property import Recording, check_recorded, record
 from overclock.verify.rollout import compare_rollouts
 from overclock.verify.rollout_level import Diverging, check_rollouts
@@ -38,6 +38,7 @@ Progress = Callable[[str, int, int], None]
 SILENT: Progress = lambda what, done, total: None  # noqa: E731
 REPLACED = "derived"  # hygiene's rule about what the base class derives
 CONSEQUENCE = "contract"  # and the one that such a thing breaks when it is run
+METHODS = frozenset(name for name in vars(Environment) if not name.startswith("_"))
 NO_ENVIRONMENT = "make"  # about env.py, which comes with the last module
 
 
@@ -45,22 +46,32 @@ class Judge:
     """Judges candidates of one project. What the reference does for level 1 is recorded once."""
 
     def __init__(
-        self, project: Project, scenarios: Path, repros: Path, sandbox: str = "best", progress: Progress = SILENT
+        self,
+        project: Project,
+        scenarios: Path,
+        repros: Path,
+        sandbox: str = "best",
+        progress: Progress = SILENT,
+        recording: Recording | None = None,
     ) -> None:
+        """`recording` is level 1's of the same reference, where somebody has it already."""
         self.project, self.scenarios, self.repros = project, scenarios, repros
         self.sandbox, self.progress = sandbox, progress
-        self._recording: Recording | None = None
+        self._recording = recording
         self._calls: dict[str, RecordedCalls] = {}
 
-    def judge(self, frozen: Frozen, level: Level, seed: int, module: str | None = None) -> Verdict:
+    def judge(self, frozen: Frozen, level: Level, seed: int, module: str | None = None, attempt: int = 1) -> Verdict:
         """One level; `seed` decides its episodes (level 1's recorded calls are the same for every candidate).
 
         With `module`, the name of one that others build on, only what can be said before there is an environment.
+        `attempt` is how often chance has been asked at this level: level 4 must be surer each time.
         """
         began = time.monotonic()
-        with _unpacked(frozen) as folder:
+        with unpacked(frozen) as folder:
             try:
-                found = self._judged(folder, level, seed, module)
+                found = self._judged(folder, level, seed, module, attempt)
+                if not unchanged(frozen, folder):
+                    found = _broken(level, "its own files changed while it ran.")
             except CouldNotVerifyError as error:
                 if "reference" in (error.side or ""):
                     raise
@@ -71,14 +82,28 @@ class Judge:
                 found = _broken(level, f"its answers cannot be compared ({type(error).__name__}: {error}).")
         return dataclasses.replace(found, seconds=round(time.monotonic() - began, 2))
 
-    def speed(self, frozen: Frozen) -> dict[str, float]:
-        """Steps per second by batch, timed from outside."""
-        with _unpacked(frozen) as folder:
-            if self.project.target == "rust":
-                return rust.speed(self.project, folder, lambda spec: self._apart(spec, folder))
-            return measure(self._apart(speed_spec(folder), folder), self.project.limits.timeout)
+    def read(self, folder: Path) -> list[Finding]:
+        """What the text of a JAX candidate says against it."""
+        return check_source(folder, self.project.hygiene)
 
-    def _judged(self, folder: Path, level: Level, seed: int, module: str | None) -> Verdict:
+    def speed(self, frozen: Frozen, batches: tuple[int, ...] = BATCHES) -> dict[str, float]:
+        """Steps per second by batch, timed from outside."""
+        with self._timed(frozen) as worker:
+            return measure(worker, batches)
+
+    def race(self, best: Frozen, new: Frozen, batches: tuple[int, ...] = BATCHES) -> Race:
+        """Two candidates timed by turns."""
+        with self._timed(best) as first, self._timed(new) as second:
+            return race(first, second, batches)
+
+    @contextlib.contextmanager
+    def _timed(self, frozen: Frozen) -> Iterator[ProcessSubject]:
+        with unpacked(frozen) as folder:
+            twin = project_twin(self.project, folder, self.scenarios, self.sandbox)
+            with timed(twin, self.project.limits.timeout) as worker:
+                yield worker
+
+    def _judged(self, folder: Path, level: Level, seed: int, module: str | None, attempt: int) -> Verdict:
         if level == HYGIENE:
             return self._hygiene(folder, module)
         twin = project_twin(self.project, folder, self.scenarios, self.sandbox)
@@ -99,7 +124,7 @@ class Judge:
         elif level == 2:
             result = check_interactions(twin, timeout)
             if self.project.target == "jax":
-                findings = [one for one in check_source(folder, self._limits) if one.rule == REPLACED]
+                findings = [one for one in self.read(folder) if one.rule == REPLACED]
         elif level == 3:
             episodes = self.project.judging.episodes
             rollouts_only = dataclasses.replace(twin, transfer=None)  # level 4 trains; here it would be done twice
@@ -107,7 +132,8 @@ class Judge:
             if result["verdict"] == "pass" and self.project.judging.also:
                 result = self._also(twin, result, seed)
         else:
-            result = check_transfer(twin, seed=seed, timeout=timeout, progress=self.progress)
+            plan = dataclasses.replace(load(twin.transfer or ""), attempt=attempt)
+            result = check_transfer(twin, plan, seed=seed, timeout=timeout, progress=self.progress)
         passed, total = count(result)
         total += len(findings)
         if result["verdict"] == "pass" and not findings:
@@ -119,10 +145,6 @@ class Judge:
             )
         return Verdict(level, "fail" if findings else result["verdict"], passed, total, facts, result)
 
-    @property
-    def _limits(self) -> HygieneLimits:
-        return HygieneLimits(constant_bytes=self.project.limits.constant_kib << 10)
-
     def _apart(self, spec: SubjectSpec, folder: Path) -> SubjectSpec:
         return apart(self.project, spec, folder, self.sandbox)
 
@@ -131,16 +153,18 @@ class Judge:
         if self.project.target == "rust":
             part = module is not None
             return _hygienic(
-                rust.findings(self.project, folder, self._limits, lambda spec: self._apart(spec, folder), part)
+                rust.findings(self.project, folder, self.project.hygiene, lambda spec: self._apart(spec, folder), part)
             )
-        findings = check_source(folder, self._limits)
+        findings = self.read(folder)
         if module is not None:
             findings = _without(findings, NO_ENVIRONMENT)
         replaced = 2 in self.project.judging.levels and any(one.rule == REPLACED for one in findings)
         findings = _without(findings, REPLACED) if replaced else findings
-        if not findings and module is None:  # what may not be run is not run
-            spec = self._apart(inspector_spec(folder), folder)
-            findings = inspect_candidate(spec, self._limits, self.project.limits.timeout)
+        for number, precision in enumerate(self.project.contract.precisions):
+            if findings or module is not None:
+                break  # what may not be run is not run
+            spec = self._apart(inspector_spec(folder, precision, contract=number == 0), folder)
+            findings = inspect_candidate(spec, self.project.hygiene, self.project.limits.timeout)
             findings = _without(findings, REPLACED, CONSEQUENCE) if replaced else findings
         return _hygienic(findings)
 
@@ -166,19 +190,21 @@ class Judge:
 
     def _held_out(self, twin: Twin, seed: int) -> Verdict:
         """Episodes that nobody learns anything about but whether they were equal."""
-        precision = next(iter(twin.contracts))
-        found = compare_rollouts(
-            twin, self.project.judging.held_out, "per_step", precision, "uniform", random_legal, seed,
-            timeout=self.project.limits.timeout,
-        )  # fmt: skip
-        if found.passed:
+        for precision in twin.contracts:
+            found = compare_rollouts(
+                twin, self.project.judging.held_out, "per_step", precision, "uniform", random_legal, seed,
+                timeout=self.project.limits.timeout,
+            )  # fmt: skip
+            if not found.passed:
+                break
+        else:
             return Verdict(HELD_OUT, "pass", 1, 1)
         sentence = "Held-out episodes differ from the reference; which ones is not told. Look for cases not handled."
         return Verdict(HELD_OUT, "fail", 0, 1, failure(HELD_OUT, [sentence]))
 
     def _also(self, twin: Twin, result: dict[str, Any], seed: int) -> dict[str, Any]:
         """The same episodes against an existing fast implementation."""
-        other = dataclasses.replace(twin, reference=SubjectSpec(self.project.judging.also), traced=False, transfer=None)
+        other = dataclasses.replace(twin, reference=also_spec(self.project), traced=False, transfer=None)
         episodes = self.project.judging.episodes
         more, _ = check_rollouts(other, None, episodes, seed, self.project.limits.timeout, self.progress)
         named = [
@@ -188,9 +214,9 @@ class Judge:
 
 
 def without_derived(result: dict[str, Any]) -> dict[str, Any]:
-    """Level 1 without complaint about what the base class derives: that nothing calls it is level 2's to judge."""
+    """Level 1 without complaint about the contract's own methods: prompts offer them, level 2 judges the derived."""
     gate = result["gate"]
-    left = [name for name in gate["not_exercised"] if name.rpartition(".")[2] not in DERIVED]
+    left = [name for name in gate["not_exercised"] if name.rpartition(".")[2] not in METHODS]
     holds = bool(gate["exported"]) and not left and not gate["declared_but_not_run"]
     gate = {**gate, "not_exercised": left, "passed": holds}
     return {**result, "gate": gate, "verdict": "pass" if holds and result["first_failure"] is None else "fail"}
@@ -204,18 +230,6 @@ def _hygienic(findings: list[Finding]) -> Verdict:
 
 def _without(findings: list[Finding], *rules: str) -> list[Finding]:
     return [finding for finding in findings if finding.rule not in rules]
-
-
-@contextlib.contextmanager
-def _unpacked(frozen: Frozen) -> Iterator[Path]:
-    """A copy of a candidate that nobody writes to."""
-    with tempfile.TemporaryDirectory(prefix="overclock-") as place:
-        folder = Path(place) / "candidate"
-        unpack(frozen, folder)
-        try:
-            yield folder
-        finally:
-            remove(folder)
 
 
 def _broken(level: Level, said: str) -> Verdict:

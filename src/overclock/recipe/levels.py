@@ -10,3 +10,11 @@ def levels_up_to(project: Project, level: int) -> list[Level]:
     if level >= 3:
         needed.append(HELD_OUT)
     return needed
+
+
+def levels_to_rank_by(project: Project, level: int) -> list[Level]:
+    """What decides which of several candidates is best in the phase of a level.
+
+    As far up as costs no training, whatever the phase: judging costs time, a wrong choice costs another repair.
+    """
+    return levels_up_to(project, max(level, min(3, max(project.judging.levels))))

@@ -15,8 +15,8 @@ from overclock.recipe.verdict import Level, Verdict
 from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.wire import read_message, write_message
 
-JUDGE = "overclock.recipe.mcp_judge:SessionJudge"
-WORKER = (sys.executable, "-m", "overclock.recipe.mcp_worker")
+JUDGE = "overclock.recipe.judge:Judge"
+WORKER = (sys.executable, "-P", "-m", "overclock.recipe.mcp_worker")
 GRACE_S = 1.5  # to tidy up in; clients end a server that stays longer than 2 s after its stdin has closed
 Heard = Callable[[dict[str, Any]], None]
 
@@ -30,9 +30,10 @@ class JudgeProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._starting, self._stopped = threading.Lock(), False
 
-    def judge(self, frozen: Frozen, level: Level, seed: int, heard: Heard) -> Verdict:
+    def judge(self, frozen: Frozen, level: Level, seed: int, attempt: int, heard: Heard) -> Verdict:
         """One level of one candidate; `heard` is told what is going on meanwhile."""
-        return Verdict(**self._ask({"candidate": packed(frozen), "level": level, "seed": seed}, heard))
+        wanted = {"candidate": packed(frozen), "level": level, "seed": seed, "attempt": attempt}
+        return Verdict(**self._ask(wanted, heard))
 
     def bench(self, frozen: Frozen, batches: tuple[int, ...], heard: Heard) -> dict[str, float]:
         """Steps per second by batch."""

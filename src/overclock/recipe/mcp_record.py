@@ -6,14 +6,17 @@ import time
 from pathlib import Path
 from typing import Any
 
-from overclock.files import finite
 from overclock.recipe.hygiene.frozen import Frozen
+from overclock.recipe.hygiene.meaning import meaning
+from overclock.recipe.judged_by import store_rules
 from overclock.recipe.levels import levels_up_to
 from overclock.recipe.loop import PHASES
 from overclock.recipe.project import Project
 from overclock.recipe.run import Run
+from overclock.recipe.run_writing import write_candidate, write_verdict
 from overclock.recipe.status import ending
-from overclock.recipe.verdict import Level, Verdict
+from overclock.recipe.verdict import HYGIENE, Level, Verdict
+from overclock.recipe.verdict_history import purpose
 from overclock.versions import versions
 
 AGENT = "mcp session"
@@ -26,10 +29,12 @@ class Record:
     def __init__(self, project: Project, run: Run, sandbox: str) -> None:
         self.project, self.journal = project, run.journal
         self._idle_since = time.monotonic()
+        self._meanings: dict[str, str] = {}  # of candidates, by their hashes
         before = ending(self.journal.events())
         if before is not None and before.facts["outcome"] == "stuck":
             self.journal.append("help given", note="The session was started again.")
-        self.journal.append("run started", **_about(project, sandbox))
+        self._rules = store_rules(self.journal, project, run.folder / "scenarios")
+        self.journal.append("run started", **_about(project, sandbox), rules=self._rules)
 
     def verification(self, level: int, folder: Path, frozen: Frozen) -> int:
         """A verification begins; returns its number in the run.
@@ -58,24 +63,40 @@ class Record:
         known = {event.facts["candidate"] for event in self.journal.events("candidate frozen")}
         if task is None and frozen.hash in known:
             return
-        lines = sum(content.count(b"\n") for path, content in frozen.files.items() if path.endswith((".py", ".rs")))
-        files = {path: self.journal.store(content) for path, content in frozen.files.items()}
-        self.journal.append("candidate frozen", candidate=frozen.hash, files=files, task=task, lines=lines)
+        write_candidate(self.journal, frozen, task)
 
     def seed(self, frozen: Frozen, level: Level, seed: int) -> None:
         """A seed that was drawn for a level."""
-        self.journal.append("seeds drawn", candidate=frozen.hash, purpose=f"level {level}", seed=seed)
+        self.journal.append("seeds drawn", candidate=frozen.hash, purpose=purpose(level), seed=seed)
 
     def verdict(self, frozen: Frozen, verdict: Verdict) -> None:
         """What a level said."""
-        report = None
-        if verdict.report is not None:
-            report = self.journal.store(json.dumps(finite(verdict.report), sort_keys=True).encode())
-        self.journal.append(
-            "judged", candidate=frozen.hash, level=verdict.level, verdict=verdict.verdict, seconds=verdict.seconds,
-            tests_passed=verdict.tests_passed, tests_total=verdict.tests_total, failure=verdict.failure, report=report,
-        )  # fmt: skip
+        write_verdict(self.journal, frozen.hash, verdict, rules=self._rules)
         self._idle_since = time.monotonic()
+
+    def failed(self, frozen: Frozen, level: Level) -> Verdict | None:
+        """How the same program failed a level before, by the same contract; hygiene reads the text itself."""
+        said, files = meaning(frozen), dict[str, dict[str, str]]()
+        found: Verdict | None = None
+        for event in self.journal.events():
+            facts = event.facts
+            if event.kind == "candidate frozen":
+                files[facts["candidate"]] = facts["files"]
+            elif event.kind == "judged" and facts["verdict"] == "fail" and facts["level"] == level != HYGIENE:
+                by_these = facts.get("rules") == self._rules
+                found = self._verdict(facts) if by_these and self._meant(facts["candidate"], files) == said else found
+        return found
+
+    def _meant(self, candidate: str, files: dict[str, dict[str, str]]) -> str:
+        if candidate not in self._meanings:
+            contents = {path: self.journal.blob(name) for path, name in files[candidate].items()}
+            self._meanings[candidate] = meaning(Frozen(candidate, contents))
+        return self._meanings[candidate]
+
+    def _verdict(self, facts: dict[str, Any]) -> Verdict:
+        names = ("level", "verdict", "tests_passed", "tests_total", "failure")
+        report = None if facts["report"] is None else json.loads(self.journal.blob(facts["report"]))
+        return Verdict(**{name: facts[name] for name in names}, report=report)
 
     def used(self, level: int) -> int:
         """How often a level was verified."""
@@ -92,9 +113,9 @@ class Record:
             self.journal.append("help asked", level=level, sentence=sentence, how=HOW)
 
     def passed(self, candidate: str) -> list[Level]:
-        """The levels at which a candidate holds."""
+        """The levels at which a candidate holds by what is judged by now."""
         judged = [event.facts for event in self.journal.events("judged") if event.facts["candidate"] == candidate]
-        newest = {facts["level"]: facts["verdict"] for facts in judged}
+        newest = {facts["level"]: facts["verdict"] for facts in judged if facts.get("rules") == self._rules}
         return [level for level, verdict in newest.items() if verdict == "pass"]
 
     def end(self) -> None:
@@ -126,5 +147,6 @@ def _about(project: Project, sandbox: str) -> dict[str, Any]:
         "levels": list(project.judging.levels),
         "limits": dataclasses.asdict(project.limits),
         "versions": versions(),
-        "sandbox": sandbox,
+        "candidate_sandbox": sandbox,
+        "agent_sandbox": None,
     }

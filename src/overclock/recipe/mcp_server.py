@@ -144,7 +144,7 @@ def _told(tool: F) -> F:
 def _run(project: Project, run_id: str | None) -> Run:
     """A new run, or the named one where it exists."""
     now = datetime.datetime.now(datetime.UTC)
-    folder = project.folder / "runs" / (run_id or f"mcp-{now:%Y%m%d-%H%M%S}")
+    folder = project.run_folder(run_id or f"mcp-{now:%Y%m%d-%H%M%S}")
     if (folder / ABOUT).is_file():
         return Run.open(folder, write=True)
     run = Run.create(folder, {"project": project.name, "folder": str(project.folder.resolve())})

@@ -23,7 +23,8 @@ from overclock.recipe.mcp_record import HOW, Record
 from overclock.recipe.project import FILE, Project
 from overclock.recipe.run import Run
 from overclock.recipe.status import status
-from overclock.recipe.verdict import HYGIENE, Level, Verdict
+from overclock.recipe.verdict import HELD_OUT, HYGIENE, Level, Verdict
+from overclock.recipe.verdict_history import attempts, failed_seeds
 from overclock.recipe.work_tree import frozen_tree
 
 PAUSE_S = 2.0  # between two starts: whoever asks faster has changed nothing in between
@@ -33,7 +34,7 @@ MOST_BATCH = 1 << 20
 class Judging(Protocol):
     """What a session needs of a judge (mcp_process.py)."""
 
-    def judge(self, frozen: Frozen, level: Level, seed: int, heard: Heard) -> Verdict:
+    def judge(self, frozen: Frozen, level: Level, seed: int, attempt: int, heard: Heard) -> Verdict:
         """One level of one candidate."""
         ...
 
@@ -158,13 +159,24 @@ class Session:
                 self.run.journal.append("measured", candidate=frozen.hash, sps=job.sps, device="cpu")
 
     def _judged(self, job: Job, frozen: Frozen, level: Level) -> Verdict:
+        """A program that failed a level has failed it: asking again, or writing it otherwise, changes nothing."""
         job.hear({"what": f"level {level}", "done": 0, "total": 1})
-        seed = secrets.randbits(30)
-        self._record.seed(frozen, level, seed)
-        verdict = self._judge.judge(frozen, level, seed, job.hear)
+        verdict = self._record.failed(frozen, level)
+        if verdict is None:
+            verdict = self._asked(job, frozen, level)
         self._record.verdict(frozen, verdict)
         job.verdicts.append(verdict)
         return verdict
+
+    def _asked(self, job: Job, frozen: Frozen, level: Level) -> Verdict:
+        """With episodes that an earlier candidate failed, where there are such, and then with new ones."""
+        for seed in failed_seeds(self.run.journal.events()) if level == HELD_OUT else ():
+            verdict = self._judge.judge(frozen, level, seed, 1, job.hear)
+            if not verdict.passed:
+                return verdict
+        seed = secrets.randbits(30)
+        self._record.seed(frozen, level, seed)
+        return self._judge.judge(frozen, level, seed, attempts(self.run.journal.events(), level), job.hear)
 
     def _job(self, name: str) -> Job:
         with self._turn:

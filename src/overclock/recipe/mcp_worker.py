@@ -57,8 +57,8 @@ def serve(judge: str, project: str, scenarios: str, repros: str, sandbox: str) -
 def _answer(judge: Any, candidate: dict[str, Any], **wanted: Any) -> dict[str, Any]:
     frozen = unpacked(candidate)
     if "batches" in wanted:
-        return judge.bench(frozen, tuple(wanted["batches"]))
-    return dataclasses.asdict(judge.judge(frozen, wanted["level"], wanted["seed"]))
+        return judge.speed(frozen, tuple(wanted["batches"]))
+    return dataclasses.asdict(judge.judge(frozen, wanted["level"], wanted["seed"], attempt=wanted["attempt"]))
 
 
 def _receive(requests: BinaryIO, waiting: "queue.SimpleQueue[dict[str, Any]]") -> None:

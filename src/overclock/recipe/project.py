@@ -18,25 +18,31 @@ from typing import Any, Literal, get_args
 from overclock.errors import UsageError
 from overclock.recipe.contract_file import FILE as CONTRACT
 from overclock.recipe.contract_file import ContractFile, load_contract, toml_pairs
+from overclock.recipe.hygiene.finding import Limits as HygieneLimits
+from overclock.recipe.project_values import UNLIMITED, check_name, check_values, known_keys, number
+from overclock.verify.transfer_plan import MIN_EPISODES
 
 SCHEMA = "overclock.project/1"
 FILE = "overclock.toml"
 Target = Literal["jax", "rust"]
 LEVELS = (1, 2, 3, 4)
-UNLIMITED = "unlimited"  # TOML has no word for None
+MOST_CANDIDATES = 16  # side by side: each is an agent's program, and all share this machine
 
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """What is translated, as it was given: gymnasium:Id, package.module:Class, file.py:Class, a command, spec.md."""
+    """What is translated, as it was given: gymnasium:Id, package.module:Class, file.py:Class, spec.md."""
 
     source: str
     kind: str = "gymnasium"
     cls: str = ""  # the class that holds the rules, 'package.module:Class'
     arguments: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    max_steps: int | None = None
+    max_steps: int | None = number(None, least=1)
     packages: tuple[str, ...] = ("gymnasium",)  # a candidate does not see these
     path: str = ""  # a folder from which it is imported, where it is not installed
+
+    def __post_init__(self) -> None:
+        check_values("reference", self)
 
     def make(self) -> dict[str, Any]:
         """How one instance is made (`recipe.reference.make_env`)."""
@@ -56,6 +62,11 @@ class ModulePlan:
     lines: int = 0
     depends_on: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        check_values("modules", self)
+        if not self.name.isidentifier():
+            raise UsageError(f"A module cannot be called '{self.name}'; it becomes a file that is imported.")
+
 
 def checkable(plan: ModulePlan) -> list[str]:
     """The public names of a module that stand in no class; which of them are functions is seen when it is imported."""
@@ -67,13 +78,16 @@ def checkable(plan: ModulePlan) -> list[str]:
 class Limits:
     """When to stop."""
 
-    dollars: float | None = 10.0  # None, in the file "unlimited": no limit
-    iterations: int = 50  # at one level, before a person is asked
-    agent_seconds: float = 900.0  # one call of an agent
-    timeout: float = 120.0  # one answer of a side under comparison
-    memory_gib: float = 4.0  # of a candidate's processes
-    constant_kib: int = 64  # tables that a candidate may bring along
-    optimisations: int = 3  # rounds of phase 5
+    dollars: float | None = number(10.0, least=0)  # None, in the file "unlimited": no limit
+    iterations: int = number(50, least=1)  # at one level, before a person is asked
+    agent_seconds: float = number(900.0, above=0)  # one call of an agent
+    timeout: float = number(120.0, above=0)  # one answer of a side under comparison
+    memory_gib: float = number(4.0, above=0)  # of a candidate's processes
+    constant_kib: int = number(64, least=0)  # tables that a candidate may bring along
+    optimisations: int = number(3, least=0)  # rounds of phase 5
+
+    def __post_init__(self) -> None:
+        check_values("limits", self)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,7 +96,10 @@ class AgentChoice:
 
     name: str = "manual"
     model: str = ""
-    candidates: int = 1
+    candidates: int = number(1, least=1, most=MOST_CANDIDATES)  # side by side for every task; the best one is kept
+
+    def __post_init__(self) -> None:
+        check_values("agent", self)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,13 +107,18 @@ class Judging:
     """What a candidate has to pass."""
 
     levels: tuple[int, ...] = LEVELS
-    episodes: int = 100
-    held_out: int = 100  # episodes whose seeds nobody learns; they answer with pass or fail only
+    episodes: int = number(100, least=1)
+    held_out: int = number(100, least=1)  # episodes whose seeds nobody learns; they answer with pass or fail only
     also: str = ""  # an existing fast implementation to be checked against as well: the entry point of a Subject
     training: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # level 4: what differs from PPO's defaults
-    seeds: int = 10  # level 4: policies per side and look
-    looks: int = 3  # level 4: how often policies may be added
-    transfer_episodes: int = 100  # level 4: episodes per policy and side
+    seeds: int = number(10, least=2)  # level 4: policies per side and look
+    looks: int = number(3, least=1, most=3)  # level 4: how often policies may be added
+    transfer_episodes: int = number(100, least=MIN_EPISODES)  # level 4: episodes per policy and side
+
+    def __post_init__(self) -> None:
+        check_values("judging", self)
+        if not self.levels or any(level not in LEVELS for level in self.levels):
+            raise UsageError(f"There are levels 1 to 4, got {', '.join(map(str, self.levels)) or 'none'}.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,9 +141,18 @@ class Project:
         return self.folder / CONTRACT
 
     @property
+    def hygiene(self) -> HygieneLimits:
+        """How much of what a candidate may bring along."""
+        return HygieneLimits(constant_bytes=self.limits.constant_kib << 10)
+
+    @property
     def scenarios(self) -> Path:
         """The folder of level 2."""
         return self.folder / "scenarios"
+
+    def run_folder(self, run_id: str) -> Path:
+        """Where a run of this name lies."""
+        return self.folder / "runs" / check_name("A run", run_id)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,6 +163,7 @@ class Changes:
     model: str | None = None
     budget: float | None = None
     levels: tuple[int, ...] | None = None
+    candidates: int | None = None
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Changes":
@@ -150,11 +182,12 @@ class Changes:
             agent = dataclasses.replace(agent, name=self.agent, model="")  # another agent's model is not this one's
         if self.model is not None:
             agent = dataclasses.replace(agent, model=self.model)
+        if self.candidates is not None:
+            agent = dataclasses.replace(agent, candidates=self.candidates)
         if self.budget is not None:
             limits = dataclasses.replace(limits, dollars=self.budget)
         if self.levels is not None:
             judging = dataclasses.replace(judging, levels=tuple(sorted(set(self.levels))))
-            _require_levels(judging.levels)
         return dataclasses.replace(project, agent=agent, limits=limits, judging=judging)
 
 
@@ -170,12 +203,12 @@ def load_project(folder: Path) -> Project:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         if data.pop("schema", None) != SCHEMA:
             raise ValueError(f"its schema is not {SCHEMA}")
-        parts = {name: cls(**_tuples(cls, data.pop(name, {}))) for name, cls in PARTS.items()}
+        parts = {name: cls(**known_keys(cls, data.pop(name, {}))) for name, cls in PARTS.items()}
         target = data.pop("target")
         if target not in get_args(Target):
             raise ValueError(f"its target is '{target}', not one of {', '.join(get_args(Target))}")
-        modules = tuple(ModulePlan(**_tuples(ModulePlan, one)) for one in data.pop("modules", []))
-        name = data.pop("name")
+        modules = tuple(ModulePlan(**known_keys(ModulePlan, one)) for one in data.pop("modules", []))
+        name = check_name("A project", data.pop("name"))
         if data:
             raise ValueError(f"it has the unknown part '{next(iter(data))}'")
     except OSError as error:
@@ -185,7 +218,6 @@ def load_project(folder: Path) -> Project:
     except (tomllib.TOMLDecodeError, TypeError, ValueError) as error:
         raise UsageError(f"'{path}' is not usable: {str(error).rstrip('.')}.") from error
     _require_order(path, modules)
-    _require_levels(parts["judging"].levels)
     contract = load_contract(folder / CONTRACT)
     return Project(folder=folder, name=name, target=target, modules=modules, contract=contract, **parts)
 
@@ -202,21 +234,6 @@ def format_project(project: Project) -> str:
     for module in project.modules:
         lines += ["[[modules]]", *toml_pairs(dataclasses.asdict(module)), ""]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _tuples(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """TOML's lists as tuples; unknown names are refused by the class itself."""
-    known = {field.name for field in dataclasses.fields(cls)}
-    unknown = [name for name in values if name not in known]
-    if unknown:
-        raise ValueError(f"it has the unknown key '{unknown[0]}'")
-    plain = {name: None if value == UNLIMITED else value for name, value in values.items()}
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
-
-
-def _require_levels(levels: tuple[int, ...]) -> None:
-    if not levels or any(level not in LEVELS for level in levels):
-        raise UsageError(f"There are levels 1 to 4, got {', '.join(map(str, levels)) or 'none'}.")
 
 
 def _require_order(path: Path, modules: tuple[ModulePlan, ...]) -> None:

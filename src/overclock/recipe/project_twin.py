@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from overclock.recipe.candidate import candidate_spec
+from overclock.recipe.candidate import answers, candidate_spec
 from overclock.recipe.project import Project, load_project
 from overclock.recipe.rust import target as rust
 from overclock.recipe.sandbox import sandboxed
@@ -57,11 +57,17 @@ def apart(project: Project, spec: SubjectSpec, candidate: Path, sandbox: str = "
     return sandboxed(
         spec,
         candidate.resolve(),
-        hidden_packages=project.reference.packages,
-        readable=(project.contract_path.resolve(),),
+        hidden_packages=(*project.reference.packages, *answers()),
+        readable=_contract_files(project),
         sandbox=sandbox,
         memory_bytes=int(project.limits.memory_gib * GIB),
     )
+
+
+def _contract_files(project: Project) -> tuple[Path, ...]:
+    codec = project.contract.codec
+    named = (project.contract_path, *(() if codec is None else (project.contract_path.with_name(codec),)))
+    return tuple(path.resolve() for path in named)
 
 
 def transfer_plan(folder: str) -> TransferPlan:
@@ -74,7 +80,6 @@ def transfer_plan(folder: str) -> TransferPlan:
         looks=project.judging.looks,
         episodes=project.judging.transfer_episodes,
         reference_env=_reference_env(project),
-        precision=next(iter(project.contract.precisions)),
     )
 
 
@@ -83,13 +88,19 @@ def _reference(project: Project, entry_point: str, *options: tuple[str, Any]) ->
 
 
 def _reference_env(project: Project) -> SubjectSpec:
-    made = tuple(project.reference.make().items())
-    return _found(project, SubjectSpec("overclock.recipe.reference:make_env", made))
+    made = {**project.reference.make(), **({} if project.contract.codec is None else {"flat": True})}
+    return _found(project, SubjectSpec("overclock.recipe.reference:make_env", tuple(made.items())))
 
 
-def _found(project: Project, spec: SubjectSpec) -> SubjectSpec:
-    """A reference that is not installed is imported from its folder."""
-    if not project.reference.path:
+def also_spec(project: Project) -> SubjectSpec:
+    """The existing fast implementation: installed, beside the reference, or in the project's own folder."""
+    spec = SubjectSpec(project.judging.also, environment=(("JAX_ENABLE_X64", "1"), ("JAX_PLATFORMS", "cpu")))
+    return _found(project, spec, str(project.folder.resolve()))
+
+
+def _found(project: Project, spec: SubjectSpec, *more: str) -> SubjectSpec:
+    """What is not installed is imported from its folder, and before anything else of that name."""
+    places = [place for place in (project.reference.path, *more) if place]
+    if not places:
         return spec
-    known = os.environ.get("PYTHONPATH", "")
-    return spec.with_environment(PYTHONPATH=os.pathsep.join(filter(None, (project.reference.path, known))))
+    return spec.with_environment(PYTHONPATH=os.pathsep.join([*places, *filter(None, [os.environ.get("PYTHONPATH")])]))

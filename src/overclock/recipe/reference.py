@@ -1,17 +1,30 @@
-"""The reference of a project as a verify Subject: any Gymnasium environment, read as its contract.toml says."""
+"""The reference of a project as a verify Subject: any Gymnasium environment, read as its contract.toml says.
 
+With a codec, state is read and written by it and observations are one flat array; with sites, draws are recorded by
+them, from whatever generator they come.
+"""
+
+import copy
 import functools
+import operator
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.wrappers import TimeLimit
+from gymnasium.wrappers import TimeLimit, TransformObservation
 
 from overclock.env.registry import load
+from overclock.recipe.contract_codec import site_of
 from overclock.recipe.contract_file import ContractFile, DrawField, load_contract
 from overclock.recipe.survey import paths
-from overclock.verify.gymnasium_reference import DrawNamer, GymnasiumSubject
+from overclock.translate.codec import InstanceCodec
+from overclock.translate.observations import flat_space, flatten, unflatten
+from overclock.translate.site_hooks import Lane
+from overclock.translate.site_install import hooked, install
+from overclock.translate.sites import Site, SiteRecorder
+from overclock.verify.calls import note_draw
+from overclock.verify.gymnasium_reference import DrawNamer, GymnasiumSubject, PlainBorder
 from overclock.verify.subject import Arrays
 
 ID = "overclock/reference-v0"
@@ -24,6 +37,9 @@ def reference(num_envs: int, make: dict[str, Any], contract: str) -> GymnasiumSu
     known = load_contract(Path(contract))
     env_id, arguments = registered(**make)
     reader = StateReader(known, env_id, arguments)
+    if known.by_site:
+        install()  # for as long as this process lives, which is that of the reference
+    begin_anew(env_id, arguments, known.restart)
     return GymnasiumSubject(
         env_id,
         num_envs,
@@ -31,14 +47,79 @@ def reference(num_envs: int, make: dict[str, Any], contract: str) -> GymnasiumSu
         write_state=reader.write,
         name_reset_draws=named(known.reset_draws, "A reset"),
         name_step_draws=named(known.step_draws, "A step"),
+        recorder=site_recorder(known) if known.by_site else None,
+        border=PlainBorder() if known.codec is None else FlatBorder(),
         **arguments,
     )
 
 
-def make_env(**make: Any) -> gymnasium.Env:
-    """One instance, as level 4 trains on it."""
+def begin_anew(env_id: str, arguments: dict[str, Any], restart: tuple[str, ...]) -> None:
+    """For the rest of this process, a reset of the class first gives these attributes what a new instance has."""
+    if not restart:
+        return
+    new = _made(env_id, arguments).unwrapped
+    known = {path: copy.deepcopy(operator.attrgetter(path)(new)) for path in restart}
+    cls = type(new)
+    original = cls.reset
+
+    @functools.wraps(original)
+    def reset(self: Any, *args: Any, **keywords: Any) -> Any:
+        for path, value in known.items():
+            owner, _, name = path.rpartition(".")
+            setattr(operator.attrgetter(owner)(self) if owner else self, name, copy.deepcopy(value))
+        return original(self, *args, **keywords)
+
+    cls.reset = reset
+
+
+def site_recorder(contract: ContractFile) -> SiteRecorder:
+    """Records the draws of a contract by their sites; calls that are recorded at the same time hear of them."""
+
+    def heard(site: Site, record: np.ndarray) -> None:
+        note_draw(site.method, (), {}, record, site.name)
+
+    reset, step = ([site_of(draw) for draw in draws] for draws in (contract.reset_draws, contract.step_draws))
+    return SiteRecorder(reset, step, heard)
+
+
+class FlatBorder(PlainBorder):
+    """Any observations and actions made of numbers, as one flat array."""
+
+    def shown(self, space: gymnasium.Space[Any], obs: Any) -> np.ndarray:
+        """An observation as an array."""
+        return flatten(space, obs)
+
+    def taken(self, space: gymnasium.Space[Any], action: np.ndarray) -> Any:
+        """A row of actions as an instance takes it."""
+        return unflatten(space, action)
+
+    def described(self, space: gymnasium.Space[Any]) -> dict[str, Any]:
+        """Discrete, or a box; several choices are a box of whole numbers."""
+        flat = flat_space(space)
+        if flat.n:
+            return {"kind": "discrete", "n": flat.n}
+        return {"kind": "box", "low": flat.low, "high": flat.high}
+
+
+def make_env(flat: bool = False, **make: Any) -> gymnasium.Env:
+    """One instance, as level 4 trains on it; `flat`: its observations are one array, as where it was compared."""
     env_id, arguments = registered(**make)
-    return gymnasium.make(env_id, **arguments)
+    env = _made(env_id, arguments)
+    nested = env.observation_space
+    if not flat or not isinstance(nested, gymnasium.spaces.Tuple | gymnasium.spaces.Dict):
+        return env
+    known = flat_space(nested)
+    box = gymnasium.spaces.Box(known.low, known.high, known.shape, known.dtype.type)
+    return TransformObservation(env, functools.partial(flatten, nested), box)
+
+
+def _made(env_id: str, arguments: dict[str, Any]) -> gymnasium.Env:
+    """An instance with the constants that any instance of the subject has, and with its own luck."""
+    lane = Lane()
+    with hooked(), lane.making():
+        env = gymnasium.make(env_id, **arguments)
+    lane.begin(int(np.random.SeedSequence().generate_state(1)[0]))
+    return env
 
 
 def registered(
@@ -63,18 +144,26 @@ class StateReader:
 
     def __init__(self, contract: ContractFile, env_id: str, arguments: dict[str, Any]) -> None:
         self._contract, self._env_id, self._arguments = contract, env_id, arguments
+        self._codec = None if contract.codec is None else InstanceCodec(contract.shapes)
 
     @functools.cached_property
     def _fresh(self) -> dict[str, Any]:
         """Plain attributes after a reset: what is no state must not remember the episode that a state replaces."""
-        some = gymnasium.make(self._env_id, **self._arguments)
+        some = _made(self._env_id, self._arguments)
         some.reset(seed=0)
-        bases = {paths.parse(field.read)[0] for field in self._contract.state}
+        bases = {paths.parse(field.read)[0] for field in self._contract.state if field.read}
         return {k: v for k, v in vars(some.unwrapped).items() if isinstance(v, PLAIN) and k not in bases}
 
     def read(self, env: gymnasium.Env) -> Arrays:
         """Every field, and the number of steps."""
-        values = {f.name: np.array(paths.read(env.unwrapped, f.read), f.dtype) for f in self._contract.state}
+        fields = self._contract.state
+        if self._codec is None:
+            values = {field.name: np.array(paths.read(env.unwrapped, field.read), field.dtype) for field in fields}
+        elif time_limit(env)._elapsed_steps is None:  # never reset: it has no state yet
+            values = {field.name: np.zeros(field.shape, field.dtype) for field in fields}
+        else:
+            found = self._codec.read(env)
+            values = {field.name: found[field.name] if field.read else np.array(False) for field in fields}
         return {**values, "steps": np.array(time_limit(env)._elapsed_steps or 0, np.int32)}
 
     def write(self, env: gymnasium.Env, values: Arrays) -> None:
@@ -82,7 +171,10 @@ class StateReader:
         if not self._contract.set_state:
             raise NotImplementedError("the contract says that the reference cannot be put into a given state")
         vars(env.unwrapped).update(self._fresh)
-        paths.write(env.unwrapped, {field.read: values[field.name] for field in self._contract.state})
+        if self._codec is None:
+            paths.write(env.unwrapped, {field.read: values[field.name] for field in self._contract.state})
+        else:
+            self._codec.write(env, values)
         time_limit(env)._elapsed_steps = int(values["steps"])
 
 

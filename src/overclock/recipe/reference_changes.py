@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+from collections.abc import Mapping
 
 from overclock.recipe.contract_file import ContractFile, DrawField, StateField
 from overclock.recipe.hygiene.source import docstrings
@@ -11,6 +12,14 @@ def same_rules(before: str, after: str) -> bool:
     """Whether two texts of a module are the same program; comments, docstrings and layout do not count."""
     first, second = _program(before), _program(after)
     return first == second if first is not None and second is not None else _lines(before) == _lines(after)
+
+
+def moved_on(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """The modules whose rules differ; where somebody grouped them otherwise, all of them if any line does."""
+    if before.keys() == after.keys():
+        return [name for name in before if not same_rules(before[name], after[name])]
+    first, second = ({line for text in texts.values() for line in _lines(text)} for texts in (before, after))
+    return [] if first == second else list(after)
 
 
 def _program(text: str) -> str | None:
@@ -47,10 +56,15 @@ def contract_differences(before: ContractFile, after: ContractFile) -> list[str]
 
 
 def merged(before: ContractFile, after: ContractFile) -> ContractFile:
-    """The new state and draws with the project's own names and tolerances."""
-    names = {field.read: field.name for field in before.state}
-    state = tuple(dataclasses.replace(field, name=names.get(field.read, field.name)) for field in after.state)
-    return dataclasses.replace(after, state=state, precisions=before.precisions)
+    """The new state, draws and thresholds with the project's own names and tolerances."""
+    known = {field.read: field.name for field in before.state}
+    names = {field.name: known.get(field.read, field.name) for field in after.state}
+    state = tuple(dataclasses.replace(field, name=names[field.name]) for field in after.state)
+    precisions = {}
+    for precision, close in before.precisions.items():
+        limits = after.precisions[precision].limits if precision in after.precisions else None
+        precisions[precision] = dataclasses.replace(close, limits=limits and limits.renamed(names))
+    return dataclasses.replace(after, state=state, precisions=precisions)
 
 
 def _form(field: StateField) -> str:

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from overclock.errors import UsageError
+from overclock.recipe.hygiene.static import TAKEN
 from overclock.recipe.hygiene.vocabulary import ARRAY_FILES
 from overclock.recipe.survey.definitions import File, dotted
 
-ENTRY = "env.py"
+ENTRY = "reference_env.py"  # not env.py, as candidates and many others call theirs
 LIMIT = "MAX_STEPS"  # a constant of the entry: the time limit around the class
 LIBRARY = (
     "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "enum", "fractions", "functools", "heapq",
@@ -33,6 +34,7 @@ def check_reference(folder: Path) -> list[str]:
     said: list[str] = []
     paths = sorted(folder.rglob("*.py"))
     own = {path.relative_to(folder).parts[0].removesuffix(".py") for path in paths}
+    said += [f"A module called `{name}` exists already; call the file something else." for name in sorted(own & TAKEN)]
     for path in paths:
         try:
             file = File(path, path.stem)
@@ -46,7 +48,7 @@ def check_reference(folder: Path) -> list[str]:
 
 def time_limit(folder: Path) -> int | None:
     """The time limit that the entry declares; None where it has none."""
-    for node in File(folder / ENTRY, "env").tree.body:
+    for node in File(folder / ENTRY, Path(ENTRY).stem).tree.body:
         if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
             continue
         named = any(isinstance(target, ast.Name) and target.id == LIMIT for target in node.targets)

@@ -68,8 +68,8 @@ class Run:
         """The folder that the agent works in."""
         return self.folder / "candidate"
 
-    def restore(self, candidate: str, folder: Path | None = None) -> None:
-        """Put a frozen candidate's files, and no others, into a folder (the agent's own by default)."""
+    def restore(self, candidate: str | None, folder: Path | None = None) -> None:
+        """Put a frozen candidate's files (None: none), and no others, into a folder, by default the agent's own."""
         restore(self.journal, candidate, self.candidate if folder is None else folder)
 
     def diff(self, before: str | None, after: str) -> str:
@@ -94,31 +94,43 @@ def all_runs(folder: Path) -> list[Path]:
     return [place for place in places if place.is_dir() and _about(place) is not None]
 
 
-def latest(folder: Path = RUNS) -> Path | None:
-    """The folder of the run in which something happened last."""
+def latest(*folders: Path) -> Path | None:
+    """The folder of the run in which something happened last, among all runs of these folders."""
 
     def last_time(place: Path) -> float:
         with Run.open(place) as run:
             created = datetime.datetime.fromisoformat(run.about["created"]).timestamp()
             return run.journal.last_time() or created
 
-    return max(all_runs(folder), key=last_time, default=None)
+    return max((run for folder in folders for run in all_runs(folder)), key=last_time, default=None)
 
 
-def find(name: str | None, folder: Path = RUNS) -> Path:
-    """The folder of a run by its path or its id; without a name the one in which something happened last."""
+def find(name: str | None) -> Path:
+    """The folder of a run: by its path, by its id, or by its project's folder, whose newest run it is then.
+
+    Ids are looked for in the projects of the current folder, which may be one itself. Without a name it is the run in
+    which something happened last.
+    """
+    places = [RUNS, *sorted(Path().glob(f"*/{RUNS}"))]
     if name is None:
-        newest = latest(folder)
+        newest = latest(*places)
         if newest is None:
-            raise UsageError(f"There is no run in '{folder}'; `overclock translate` starts one.")
+            here = Path.cwd()
+            raise UsageError(
+                f"There is no run in '{here / RUNS}', nor in a project in '{here}'; name the folder of a run or of its "
+                "project, or start one with `overclock translate`."
+            )
         return newest
-    for place in (Path(name), folder / name):
+    for place in (Path(name), *(runs / name for runs in places)):
         if _about(place) is not None:
             return place
-    known = [place.name for place in all_runs(folder)]
+    newest = latest(Path(name) / RUNS)
+    if newest is not None:
+        return newest
+    known = {run.name: str(run) for runs in places for run in all_runs(runs)}
     close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"there are: {', '.join(known) or 'none'}."
-    raise UsageError(f"There is no run '{name}' here or in '{folder}'; {hint}")
+    hint = f"did you mean '{known[close[0]]}'?" if close else f"there are: {', '.join(known.values()) or 'none'}."
+    raise UsageError(f"There is no run '{name}'; {hint}")
 
 
 def _about(folder: Path) -> dict[str, Any] | None:

@@ -1,14 +1,13 @@
 """Frozen candidates, read back from a run's journal: their files, and what changed from one to the next."""
 
 import difflib
-import os
 from pathlib import Path, PurePosixPath
 
 from overclock.errors import UsageError
 from overclock.files import write_whole
 from overclock.recipe.journal import Journal
+from overclock.recipe.work_tree import empty
 
-KEPT = ".git"  # a folder's own history is no part of a candidate
 NO_NEWLINE = "\\ No newline at end of file\n"  # as diff and patch write it
 
 
@@ -20,15 +19,15 @@ def files_of(journal: Journal, candidate: str) -> dict[str, bytes]:
     raise UsageError(f"The run has no candidate '{candidate}'; `overclock report --json` lists them.")
 
 
-def restore(journal: Journal, candidate: str, folder: Path) -> None:
-    """Make a folder hold a frozen candidate and nothing else, byte for byte; links in it are not followed."""
-    files = files_of(journal, candidate)
+def restore(journal: Journal, candidate: str | None, folder: Path) -> None:
+    """Make a folder hold a frozen candidate, or nothing, byte for byte; links in it are not followed."""
+    files = {} if candidate is None else files_of(journal, candidate)
     for path in files:
         pure = PurePosixPath(path)
         if pure.is_absolute() or ".." in pure.parts or not pure.parts:
             raise UsageError(f"The candidate '{candidate}' has a file outside of its folder: '{path}'.")
     try:
-        _empty(folder, KEPT)
+        empty(folder)
     except OSError as error:
         raise UsageError(f"Cannot empty '{folder}': {error.strerror}; remove what is in it by hand.") from error
     folder.mkdir(parents=True, exist_ok=True)
@@ -66,15 +65,3 @@ def _text(content: bytes | None) -> str | None:
         return None if b"\0" in (content or b"") else (content or b"").decode()
     except UnicodeDecodeError:
         return None
-
-
-def _empty(folder: Path, keep: str = "") -> None:
-    for entry in os.scandir(folder) if folder.exists() else ():
-        if entry.name == keep:
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            os.chmod(entry.path, 0o700)  # an agent may have closed its own folders
-            _empty(Path(entry.path))
-            os.rmdir(entry.path)
-        else:
-            os.unlink(entry.path)

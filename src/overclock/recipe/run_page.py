@@ -10,12 +10,21 @@ from overclock.recipe.run_curve import curve_picture
 from overclock.recipe.run_tables import (
     added_table,
     caught_table,
+    choices_table,
     final_table,
     iterations_table,
     phases_table,
     throughput_table,
+    tolerances_table,
 )  # fmt: skip
-from overclock.recipe.run_words import dollars_words, level_words, seconds_words, tokens_words
+from overclock.recipe.run_words import (
+    agent_words,
+    dollars_words,
+    level_words,
+    sandbox_words,
+    seconds_words,
+    tokens_words,
+)  # fmt: skip
 from overclock.recipe.status import short
 from overclock.report.table import tone
 
@@ -47,9 +56,10 @@ def html(report: Report) -> str:
     environment.filters["short"] = short
     return environment.get_template("run.html").render(
         report=report, outcome=report["outcome"] or "not ended", tone=_outcome_tone(report), sentences=summary(report),
-        iterations=iterations_table(report), caught=caught_table(report), curve=curve_picture(report["curve"]),
-        final=final_table(report), phases=phases_table(report), added=added_table(report),
-        throughput=throughput_table(report), facts=_facts(report), changes=[_change(row) for row in _changed(report)],
+        iterations=iterations_table(report), choices=choices_table(report), caught=caught_table(report),
+        curve=curve_picture(report["curve"]), final=final_table(report), phases=phases_table(report),
+        added=added_table(report), throughput=throughput_table(report), facts=_facts(report),
+        tolerances=tolerances_table(report), changes=[_change(row) for row in _changed(report)],
     )  # fmt: skip
 
 
@@ -60,8 +70,10 @@ def markdown(report: Report) -> str:
         parts.append(f"**{report['sandbox']['warning']}**\n")
     sections = {
         "Iterations": iterations_table(report),
+        "Made side by side": choices_table(report),
         "What each level caught": caught_table(report),
         "The final candidate": final_table(report),
+        "Tolerances": tolerances_table(report),
         "Tests added": added_table(report),
         "Throughput": throughput_table(report),
     }
@@ -77,6 +89,8 @@ def summary(report: Report) -> list[str]:
     levels = ", ".join(f"{level_words(_level(k))} caught {n}" for k, n in report["caught_by_level"].items())
     sentences.append(f"{tasks} tasks; {levels or 'no level caught anything'}.")
     sentences.append(f"Tokens: {tokens_words(report['cost'])}; cost: {_cost(report)}.")
+    held = sandbox_words(report["sandbox"])
+    sentences.append("; ".join(f"{who}'s sandbox: {text}" for who, text in held.items()) + ".")
     return sentences
 
 
@@ -85,8 +99,8 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     pairs = [
         ("reference", report["reference"]),
         ("target", report["target"]),
-        ("agent", report["agent"]),
-        ("sandbox", report["sandbox"]["name"] or "not recorded"),
+        ("agent", agent_words(report)),
+        *((f"{who}'s sandbox", text) for who, text in sandbox_words(report["sandbox"]).items()),
         ("tokens", tokens_words(report["cost"])),
         ("cost", _cost(report)),
         ("time", None if volatile["elapsed_s"] is None else _time(volatile)),

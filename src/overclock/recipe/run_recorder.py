@@ -1,4 +1,7 @@
-"""Where the gateway meets the journal: every call is written down when it is opened and when it is closed."""
+"""Where the gateway meets the journal: every call is written down when it is opened and when it is closed.
+
+So a run is a recording as well: `recorded` gives its calls back, for a gateway to answer from (gateway/cassette.py).
+"""
 
 import dataclasses
 import json
@@ -31,3 +34,10 @@ class JournalRecorder:
             usage=dataclasses.asdict(exchange.usage),
             exchange=self._journal.store(json.dumps(exchange.as_dict()).encode()),
         )
+
+
+def recorded(journal: Journal) -> list[Exchange]:
+    """The calls of a run that got an answer, in the order of their opening; refused ones were never opened."""
+    stored = {event.facts["call"]: event.facts["exchange"] for event in journal.events("call closed")}
+    opened = [event.facts["call"] for event in journal.events("call opened")]
+    return [Exchange.from_dict(json.loads(journal.blob(stored[call]))) for call in opened if call in stored]

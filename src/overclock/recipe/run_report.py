@@ -11,18 +11,16 @@ from pathlib import PurePath
 from typing import Any
 
 from overclock.recipe.journal import Journal
+from overclock.recipe.judged_by import described
 from overclock.recipe.run import Run
 from overclock.recipe.run_cost import Spending, spending
+from overclock.recipe.run_groups import choices, discarded
 from overclock.recipe.run_iterations import caught, iterations, judgement
 from overclock.recipe.run_vocabulary import Event
 from overclock.recipe.status import ending, last, level_order, moment, tests
 
 SCHEMA = "overclock.run/1"
 UNSANDBOXED = {"none", "UNSANDBOXED"}  # the sandbox that holds nothing back, by its name and by its title
-UNSANDBOXED_WARNING = (
-    "UNSANDBOXED: the agent and the candidates ran with nothing between them and this machine. The verdicts hold only "
-    "if none of them meant to deceive the judge."
-)
 
 
 def run_report(run: Run) -> dict[str, Any]:
@@ -37,12 +35,15 @@ def run_report(run: Run) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "project": PurePath(facts["project"]).name if facts else None,
-        **{key: facts.get(key) for key in ("reference", "target", "agent", "levels", "limits", "budget_dollars")},
+        **{key: facts.get(key) for key in ("reference", "target", "candidates", "levels", "limits")},
+        "agent": _agent(facts),
+        "budget_dollars": facts.get("budget_dollars"),
         "sandbox": _sandbox(events),
         "outcome": ended.facts["outcome"] if ended else None,
         "sentence": ended.facts["sentence"] if ended else None,
         "phases": _phases(events),
         "iterations": rows,
+        "choices": choices(events),
         "caught": failures,
         "caught_by_level": {str(level): n for level, n in sorted(_by_level(failures), key=lambda p: level_order(p[0]))},
         "cost": spent.so_far(),
@@ -53,16 +54,23 @@ def run_report(run: Run) -> dict[str, Any]:
         "help_given": _facts(events, "help given", "note"),
         "optimisations": _facts(events, "optimisation", "candidate", "kept"),
         "final": _final(events, chosen),
+        "judged_by": _judged_by(journal, events, chosen),
         "volatile": _volatile(run, events, facts, chosen),
     }
 
 
+def _agent(facts: dict[str, Any]) -> str | None:
+    """Who worked; where no model was asked, because an earlier run's answers were repeated, that as well."""
+    answers = facts.get("recorded")
+    return f"{facts['agent']}, answered from the run {PurePath(answers).name}" if answers else facts.get("agent")
+
+
 def curve(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Tests passing against tokens: a point per verdict, each level with its newest count."""
-    points, spent, verdicts = [], Spending(), []
+    """Tests passing against tokens: a point per verdict on what was kept, each level with its newest count."""
+    points, spent, verdicts, lost = [], Spending(), [], discarded(events)
     for event in events:
         spent.see(event)
-        if event.kind != "judged" or event.facts["tests_passed"] is None:
+        if event.kind != "judged" or event.facts["tests_passed"] is None or event.facts["candidate"] in lost:
             continue
         verdicts.append(event)
         newest = tests(verdicts)
@@ -79,8 +87,8 @@ def curve(events: Sequence[Event]) -> list[dict[str, Any]]:
 
 
 def final_candidate(events: Sequence[Event]) -> str | None:
-    """The candidate that the run stands by: the last optimisation that was kept; or else, of those not rejected, the
-    one that passed most levels, and the newest of equals."""
+    """The candidate that the run stands by: the last optimisation that was kept; or else, of those not rejected and
+    not made beside a better one, the one that passed most levels, and the newest of equals."""
     decisions = {event.facts["candidate"]: event.facts["kept"] for event in events if event.kind == "optimisation"}
     if kept := [candidate for candidate, good in decisions.items() if good]:
         return kept[-1]
@@ -92,7 +100,8 @@ def final_candidate(events: Sequence[Event]) -> str | None:
         elif event.kind == "judged" and event.facts["candidate"] in passed:
             verdicts = passed[event.facts["candidate"]]
             (verdicts.add if event.facts["verdict"] == "pass" else verdicts.discard)(event.facts["level"])
-    standing = [candidate for candidate in passed if candidate not in decisions]
+    rejected = decisions.keys() | discarded(events)
+    standing = [candidate for candidate in passed if candidate not in rejected]
     return max(reversed(standing), key=lambda candidate: len(passed[candidate]), default=None)
 
 
@@ -113,25 +122,49 @@ def _final_verdicts(events: Sequence[Event], chosen: str | None) -> list[dict[st
     return [newest[level] for level in sorted(newest, key=level_order)]
 
 
+def _judged_by(journal: Journal, events: Sequence[Event], chosen: str | None) -> dict[str, Any] | None:
+    """What the newest verdict on the final candidate was given by."""
+    judged = [e.facts for e in events if e.kind == "judged" and e.facts["candidate"] == chosen]
+    return described(journal, judged[-1].get("rules")) if judged else None
+
+
 def _phases(events: Sequence[Event]) -> list[dict[str, Any]]:
+    """Each with what was done in it; what a kill or a refusal made happen again counts once."""
     phases: list[dict[str, Any]] = []
+    counted: set[tuple[str, str]] = set()
     for event in events:
         if event.kind == "phase started":
             keys = ("phase", "name", "module")
             phases.append({**{key: event.facts[key] for key in keys}, "tasks": 0, "candidates": 0, "verdict": None})
         elif phases and event.kind in ("task sent", "candidate frozen"):
-            phases[-1]["tasks" if event.kind == "task sent" else "candidates"] += 1
+            once = (event.kind, event.facts["task"] or f"by hand, event {event.number}")
+            phases[-1]["tasks" if event.kind == "task sent" else "candidates"] += once not in counted
+            counted.add(once)
         elif phases and event.kind == "judged":
             phases[-1]["verdict"] = event.facts["verdict"]
     return phases
 
 
 def _sandbox(events: Sequence[Event]) -> dict[str, Any]:
-    """Every sandbox that was used, for a run may be resumed on another machine; one without is enough for a warning."""
-    named = [event.facts.get("sandbox") for event in events if event.kind == "run started"]
-    names = list(dict.fromkeys(name for name in named if name is not None))
-    open_doors = any(name in UNSANDBOXED for name in names)
-    return {"name": ", ".join(names) or None, "warning": UNSANDBOXED_WARNING if open_doors else None}
+    """Every sandbox that was used, for a run may be resumed on another machine; one without is enough for a warning.
+
+    An agent that starts no program (a person, a model that is asked by us) has none.
+    """
+    starts = [event.facts for event in events if event.kind == "run started"]
+    found = {who: [facts.get(f"{who}_sandbox") for facts in starts] for who in ("candidate", "agent")}
+    used = {who: list(dict.fromkeys(name for name in names if name is not None)) for who, names in found.items()}
+    loose = [who for who, names in used.items() if not UNSANDBOXED.isdisjoint(names)]
+    return {**{who: ", ".join(names) or None for who, names in used.items()}, "warning": _warning(loose)}
+
+
+def _warning(loose: Sequence[str]) -> str | None:
+    if not loose:
+        return None
+    who = " and ".join({"candidate": "the candidates", "agent": "the agent"}[one] for one in loose)
+    return (
+        f"UNSANDBOXED: {who} ran with nothing between them and this machine. The verdicts hold only if nobody meant to "
+        "deceive the judge."
+    )
 
 
 def _facts(events: Sequence[Event], kind: str, *keys: str) -> list[dict[str, Any]]:

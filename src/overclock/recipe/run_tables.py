@@ -30,12 +30,21 @@ def iterations_table(report: Report) -> Table:
     return Table(columns, rows)
 
 
+def choices_table(report: Report) -> Table:
+    """Which of several candidates was kept each time."""
+    rows = [
+        [one["task"], f"{one['number']} of {one['of']}", short(one["candidate"]), one["why"]]
+        for one in report["choices"]
+    ]
+    return Table({"task": "text", "kept": "text", "candidate": "text", "why": "words"}, rows)
+
+
 def caught_table(report: Report) -> Table:
     """A row per failure."""
     rows = [
         [
             level_words(entry["level"]), entry["sentence"], entry["module"] or "-", entry["field"] or "-",
-            "-" if entry["step"] is None else str(entry["step"]), entry["task"] or "-", _repair(entry["repaired_by"]),
+            "-" if entry["step"] is None else str(entry["step"]), entry["task"] or "-", _repair(entry),
         ]
         for entry in report["caught"]
     ]  # fmt: skip
@@ -52,6 +61,19 @@ def final_table(report: Report) -> Table:
     seen = {entry["level"]: _seen(entry["report"]) for entry in report["volatile"]["verification"]}
     rows = [[level_words(e["level"]), e["verdict"], _tests(e["passed"], e["total"]), seen[e["level"]]] for e in entries]
     return Table({"level": "text", "verdict": "verdict", "tests": "number", "what was seen": "words"}, rows)
+
+
+def tolerances_table(report: Report) -> Table:
+    """How far the two sides may be apart; what is not listed must be equal."""
+    known = report["judged_by"] or {"tolerances": []}
+    rows = [
+        [row["precision"], row["of"], f"{row['per_step']:.3g}", f"{row['free_running']:.3g}", row["reason"]]
+        for row in known["tolerances"]
+    ]
+    columns: dict[str, Kind] = {
+        "precision": "text", "of": "text", "per step": "number", "free running": "number", "why": "words",
+    }  # fmt: skip
+    return Table(columns, rows)
 
 
 def phases_table(report: Report) -> Table:
@@ -94,8 +116,11 @@ def _seen(found: Any) -> str:
     return verdict_text(found) if is_verify else ""
 
 
-def _repair(found: dict[str, Any] | None) -> str:
-    return "nobody yet" if found is None else found["task"] or short(found["candidate"])
+def _repair(entry: dict[str, Any]) -> str:
+    found = entry["repaired_by"]
+    if found is None:
+        return "not kept" if entry["kept"] is False else "nobody yet"
+    return found["task"] or short(found["candidate"])
 
 
 def _tokens(cost: dict[str, Any]) -> str:

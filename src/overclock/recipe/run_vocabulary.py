@@ -21,24 +21,29 @@ class Event:
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """What an event of one kind must say; `blobs` are those of its facts that name stored texts (or are None)."""
+    """What an event of one kind must say; `blobs` are those of its facts that name stored texts (or are None).
+
+    An event may lack blobs that are not among its `facts`.
+    """
 
     facts: frozenset[str]
     blobs: frozenset[str] = frozenset()
 
 
-def _kind(facts: str, blobs: str = "") -> Kind:
-    return Kind(frozenset(facts.split()) | frozenset(blobs.split()), frozenset(blobs.split()))
+def _kind(facts: str, blobs: str = "", perhaps: str = "") -> Kind:
+    needed = frozenset(blobs.split())
+    return Kind(frozenset(facts.split()) | needed, needed | frozenset(perhaps.split()))
 
 
 VOCABULARY = {
-    "run started": _kind("project reference target agent budget_dollars levels limits versions"),
+    "run started": _kind("project reference target agent budget_dollars levels limits versions", perhaps="rules"),
     "phase started": _kind("phase name module"),
     "task sent": _kind("task purpose level module iteration", blobs="prompt"),
     "task ended": _kind("task ended reason seconds usage session", blobs="text"),
     "candidate frozen": _kind("candidate task lines", blobs="files"),
+    "candidate chosen": _kind("task candidate number candidates why"),
     "seeds drawn": _kind("candidate purpose seed"),
-    "judged": _kind("candidate level verdict seconds tests_passed tests_total failure", blobs="report"),
+    "judged": _kind("candidate level verdict seconds tests_passed tests_total failure", "report", perhaps="rules"),
     "test added": _kind("level name why", blobs="file"),
     "call opened": _kind("call dialect model reserved_dollars"),
     "call closed": _kind("call status usage", blobs="exchange"),
@@ -62,7 +67,7 @@ def blobs_of(kind: str, facts: Mapping[str, Any]) -> set[str]:
     """The names of the stored texts that an event speaks of."""
     named: set[str] = set()
     for key in VOCABULARY[kind].blobs:
-        value = facts[key]
+        value = facts.get(key)
         if value is not None:
             named.update(value.values() if isinstance(value, Mapping) else [value])
     return named

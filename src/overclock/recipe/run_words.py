@@ -15,15 +15,16 @@ def status_lines(status: Facts) -> list[tuple[str, str]]:
     cost = status["cost"]
     pairs = [
         ("project", _project(status)),
-        ("agent", status["agent"]),
+        ("agent", agent_words(status)),
         ("phase", phase_words(status)),
         ("level", None if status["level"] is None else level_words(status["level"])),
         ("iteration", _iteration(status)),
+        ("side by side", _side_by_side(status["side_by_side"])),
         ("tests", "; ".join(f"{level_words(test['level'])} {tests_words(test)}" for test in status["tests"])),
         ("tokens", tokens_words(cost)),
         ("cost", dollars_words(cost, status["budget_dollars"])),
         ("time", _time(status["time"])),
-        ("outcome", None if status["outcome"] is None else f"{status['outcome']}: {status['sentence']}"),
+        ("outcome", _outcome(status)),
         ("waits for", status["waits_for"]),
     ]
     return [(name, one_line(text)) for name, text in pairs if text]
@@ -49,6 +50,8 @@ def _event(event: Event) -> str | None:
             return f"phase {facts['phase']}, {facts['name']}" + (f": {facts['module']}" if facts["module"] else "")
         case "task sent":
             return f"task {facts['task']} sent: {facts['purpose']}"
+        case "candidate chosen":
+            return f"candidate {facts['number']} of {len(facts['candidates'])} kept: {facts['why']}"
         case "task ended":
             return f"task {facts['task']} {facts['ended']} after {seconds_words(facts['seconds'])}: {facts['reason']}"
         case "candidate frozen":
@@ -72,6 +75,20 @@ def _event(event: Event) -> str | None:
             return f"run ended, {facts['outcome']}: {facts['sentence']}"
         case _:
             return None
+
+
+def agent_words(facts: Facts) -> str | None:
+    """The agent, and how many candidates it makes at a time."""
+    several = (facts["candidates"] or 1) > 1
+    return f"{facts['agent']}, {facts['candidates']} candidates side by side" if several else facts["agent"]
+
+
+def sandbox_words(sandbox: Facts) -> dict[str, str]:
+    """What held the candidates back, and what the agent; they have different rights."""
+    return {
+        "candidate": sandbox["candidate"] or "not recorded",
+        "agent": sandbox["agent"] or "none needed, it starts no program",
+    }
 
 
 def phase_words(status: Facts) -> str | None:
@@ -139,6 +156,12 @@ def _at_least(cost: Facts) -> str:
     return "at least " if cost["tasks_not_reported"] else ""
 
 
+def _outcome(status: Facts) -> str | None:
+    """How it ended, and why; what it waits for has a line of its own."""
+    repeated = status["outcome"] is None or status["sentence"] == status["waits_for"]
+    return status["outcome"] if repeated else f"{status['outcome']}: {status['sentence']}"
+
+
 def _project(status: Facts) -> str | None:
     if status["project"] is None:
         return None
@@ -150,6 +173,13 @@ def _iteration(status: Facts) -> str | None:
         return None
     allowed = status["iterations_allowed"]
     return f"{status['iteration']}" + ("" if allowed is None else f" of {allowed} per level")
+
+
+def _side_by_side(group: Facts | None) -> str | None:
+    if group is None:
+        return None
+    of = f"of {group['candidates']}"
+    return f"{group['ended']} {of} have ended" if group["kept"] is None else f"number {group['kept']} {of} was kept"
 
 
 def _time(time: Facts) -> str | None:

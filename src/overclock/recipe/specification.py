@@ -1,8 +1,8 @@
 """The third workflow: written rules become a readable Python reference, and that is translated like any other.
 
-Phase 0 of a run: an agent writes `reference/env.py`; it is read, and played apart from us, until it can be a reference.
-Then a person has to approve it, because nobody else can say whether the rules were read rightly. Only after that it
-becomes the project's reference, with the contract, modules and scenarios that `overclock new` makes of a file.
+Phase 0 of a run: an agent writes `reference/reference_env.py`; it is read, and played apart from us, until it can be a
+reference. Then a person has to approve it, because nobody else can say whether the rules were read rightly. Only after
+that it becomes the project's reference, with the contract, modules and scenarios that `overclock new` makes of a file.
 """
 
 import dataclasses
@@ -25,6 +25,7 @@ from overclock.recipe.project import (
     format_project,
     load_project,
 )
+from overclock.recipe.project_values import safe_name
 from overclock.recipe.reference_source import ENTRY
 from overclock.recipe.survey.decompose import plan
 from overclock.recipe.survey.source import Source
@@ -42,7 +43,7 @@ def specification_project(
     modules = plan(source)
     project = Project(
         folder=folder,
-        name=folder.resolve().name,
+        name=safe_name(folder.resolve().name),
         reference=Reference(source.text, KIND),
         target=target,
         modules=tuple(ModulePlan(one.name, one.files, one.functions, one.lines, one.depends_on) for one in modules),

@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from overclock.files import write_whole
-from overclock.recipe.agents.base import Agent
 from overclock.recipe.briefing import Briefing
 from overclock.recipe.contract_file import format_contract
 from overclock.recipe.hygiene.frozen import Frozen, remove, tree_hash, unpack
 from overclock.recipe.judge import Judge
 from overclock.recipe.loop import Loop
+from overclock.recipe.parts import Parts, Stop
 from overclock.recipe.project import Project, load_project
 from overclock.recipe.project_twin import GIB
 from overclock.recipe.reference_check import checker_spec
 from overclock.recipe.reference_source import check_reference
-from overclock.recipe.run import Run
 from overclock.recipe.sandbox import sandboxed
 from overclock.recipe.specification import FOLDER, KIND, OUTPUT, SpecificationBriefing, adopt
-from overclock.recipe.steps import Stop
+from overclock.recipe.speed import Race
 from overclock.recipe.surveyor import SECONDS, Surveyed, read_survey
+from overclock.recipe.tasks import Call
 from overclock.recipe.verdict import HYGIENE, Level, Verdict, failure
 from overclock.verify.process import CouldNotVerifyError, ProcessSubject
 
@@ -45,10 +45,10 @@ class SpecificationJudge:
         self._ordinary = Judge(project, old.scenarios, old.repros, old.sandbox, old.progress)
         self._adopted = True
 
-    def judge(self, frozen: Frozen, level: Level, seed: int, module: str | None = None) -> Verdict:
+    def judge(self, frozen: Frozen, level: Level, seed: int, module: str | None = None, attempt: int = 1) -> Verdict:
         """As `Judge.judge`."""
         if self._adopted:
-            return self._ordinary.judge(frozen, level, seed, module)
+            return self._ordinary.judge(frozen, level, seed, module, attempt)
         began = time.monotonic()
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place) / "candidate"
@@ -65,6 +65,10 @@ class SpecificationJudge:
     def speed(self, frozen: Frozen) -> dict[str, float]:
         """As `Judge.speed`."""
         return self._ordinary.speed(frozen)
+
+    def race(self, best: Frozen, new: Frozen) -> Race:
+        """As `Judge.race`."""
+        return self._ordinary.race(best, new)
 
     def _checked(self, folder: Path) -> tuple[list[str], Any]:
         """Sentences on what is wrong, and the survey where nothing is."""
@@ -88,23 +92,23 @@ class SpecificationJudge:
 class SpecificationLoop(Loop):
     """Phase 0, a person's approval, then the ordinary loop on the project that came of it."""
 
-    def __init__(self, project: Project, run: Run, agent: Agent, judge: SpecificationJudge, *given: Any) -> None:
-        super().__init__(project, run, agent, judge, *given)
+    def __init__(self, parts: Parts, judge: SpecificationJudge) -> None:
+        super().__init__(parts)
         self._checker = judge
 
     def _translate(self) -> None:
-        self.steps.tell("phase started", ("phase", "module"), phase=PHASE, name=NAME, module=None)
         self.say(f"phase {PHASE}: {NAME}")
+        self.steps.tell("phase started", ("phase", "module"), phase=PHASE, name=NAME, module=None)
         self._write()
         self._approve()
         self._adopt()
         super()._translate()
 
     def _write(self) -> None:
-        briefing = self.briefing
+        briefing = self.parts.briefing
         assert isinstance(briefing, SpecificationBriefing)
-        self.steps.task(NAME, NAME, HYGIENE, None, 0, briefing.specification)
-        self._until((HYGIENE,), None)
+        self.steps.task(Call(NAME, NAME, HYGIENE, None, 0, briefing.specification, self._ranked_by(PHASE)))
+        self._until(PHASE, None)
 
     def _approve(self) -> None:
         """Ask, until the reference is as it was shown, or as the person wrote it."""
@@ -118,47 +122,46 @@ class SpecificationLoop(Loop):
             by_hand = self.steps.candidate.hash
             if by_hand == shown:
                 return
-            self._until((HYGIENE,), None)
+            self._until(PHASE, None)
             if self.steps.candidate.hash == by_hand:
                 return
 
     def _survey(self) -> Surveyed:
         """What the check of the candidate found."""
-        for event in reversed(self.run.journal.events("judged")):
+        for event in reversed(self.parts.run.journal.events("judged")):
             facts = event.facts
             if facts["candidate"] == self.steps.candidate.hash and facts["report"] is not None:
-                return read_survey(json.loads(self.run.journal.blob(facts["report"]))["survey"])
+                return read_survey(json.loads(self.parts.run.journal.blob(facts["report"]))["survey"])
         raise AssertionError("a candidate that holds was judged")
 
     def _review(self) -> None:
         """What a person reads before saying yes: the contract that follows, and what the agent asks."""
-        place, asked = self.run.folder / REVIEW, self.run.candidate / QUESTIONS
+        place, asked = self.parts.run.folder / REVIEW, self.parts.run.candidate / QUESTIONS
         write_whole(place / "contract.toml", format_contract(self._survey().contract).encode())
         if asked.is_file() and not asked.is_symlink():
             write_whole(place / QUESTIONS, asked.read_bytes())
 
     def _question(self) -> str:
-        review = self.run.folder / REVIEW
+        review = self.parts.run.folder / REVIEW
         asked = review / QUESTIONS
         questions = f" The agent asks: {asked.read_text(errors='replace').strip()}" if asked.is_file() else ""
         return (
-            f"Are these the rules? Nobody but you can say: read {self.run.candidate / OUTPUT} and the contract that "
-            f"follows from it, {review / 'contract.toml'}.{questions}"
+            f"Are these the rules? Nobody but you can say: read {self.parts.run.candidate / OUTPUT} and the contract "
+            f"that follows from it, {review / 'contract.toml'}.{questions}"
         )
 
     def _adopt(self) -> None:
         """What was approved becomes the project's reference; the translation starts with an empty folder."""
-        old = self.project
+        old = self.parts.project
         if old.reference.kind == KIND:
             adopt(load_project(old.folder), self._survey(), self.steps.candidate.files)
         found = load_project(old.folder)  # with this run's own agent, limits and levels
         project = dataclasses.replace(found, agent=old.agent, limits=old.limits, judging=old.judging)
         for path in project.scenarios.glob("*.json"):
-            write_whole(self.briefing.scenarios / path.name, path.read_bytes())
+            write_whole(self.parts.briefing.scenarios / path.name, path.read_bytes())
         empty = Frozen(tree_hash({}), {})
         self.steps.tell("candidate frozen", ("task",), candidate=empty.hash, files={}, task=APPROVED, lines=0)
         self.steps.go_back(empty)
         self._checker.adopt(project)
-        self.project = self.steps.project = project
-        self.briefing = self.steps.briefing = Briefing(project, self.briefing.scenarios, self.briefing.sandbox)
+        self.parts.project, self.parts.briefing = project, Briefing(project, self.parts.briefing.scenarios)
         self._tries, self._idle, self._tried = {}, 0, []

@@ -7,9 +7,11 @@ from typing import Any
 
 from overclock.recipe.journal import Journal
 from overclock.recipe.run_cost import spending
+from overclock.recipe.run_groups import current, discarded, newest_group, under_way
 from overclock.recipe.run_vocabulary import Event
 
 SCHEMA = "overclock.status/1"
+WAITING = "waiting"  # the outcome of a run that goes on when somebody has worked
 # After these a run that has ended goes on: somebody resumed it.
 WORK = {"run started", "phase started", "task sent", "task ended", "candidate frozen", "judged", "help given"}
 
@@ -26,17 +28,17 @@ def status_of(events: Sequence[Event], working: bool, now: float) -> dict[str, A
     phase, sent = last(events, "phase started"), last(events, "task sent")
     ended = ending(events)
     facts = started.facts if started else {}
-    frozen = last(events, "candidate frozen")
     return {
         "schema": SCHEMA,
-        **{key: facts.get(key) for key in ("project", "reference", "target", "agent", "levels")},
+        **{key: facts.get(key) for key in ("project", "reference", "target", "agent", "candidates", "levels")},
         "phase": phase.facts["phase"] if phase else None,
         "phase_name": phase.facts["name"] if phase else None,
         "module": phase.facts["module"] if phase else None,
         "level": _level(events),
         "iteration": sent.facts["iteration"] if sent else None,
         "iterations_allowed": facts.get("limits", {}).get("iterations"),
-        "candidate": frozen.facts["candidate"] if frozen else None,
+        "side_by_side": newest_group(events),
+        "candidate": current(events),
         "tests": tests(events),
         "cost": spending(events).so_far(),
         "budget_dollars": facts.get("budget_dollars"),
@@ -60,8 +62,10 @@ def ending(events: Sequence[Event]) -> Event | None:
 
 
 def tests(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """The newest verdict of every level, lowest level first."""
-    newest = {event.facts["level"]: event.facts for event in events if event.kind == "judged"}
+    """The newest verdict of every level, lowest level first; those on candidates that were not kept do not count."""
+    lost = discarded(events)
+    judged = [event.facts for event in events if event.kind == "judged" and event.facts["candidate"] not in lost]
+    newest = {facts["level"]: facts for facts in judged}
     return [
         {
             "level": level,
@@ -84,9 +88,9 @@ def waits_for(events: Sequence[Event], working: bool) -> str | None:
     helped = last(events, "help asked", "help given", "task sent")
     if helped is not None and helped.kind == "help asked":
         return f"Help: {helped.facts['sentence']} {helped.facts['how']}"
-    if ending(events) is not None:
-        return None
-    newest = last(events, *WORK)
+    if (ended := ending(events)) is not None:
+        return ended.facts["sentence"] if ended.facts["outcome"] == WAITING else None
+    newest = last(events, *WORK, "seeds drawn")
     if newest is not None and newest.kind == "task ended" and newest.facts["ended"] == "waiting":
         return newest.facts["reason"]
     if not working:
@@ -96,19 +100,24 @@ def waits_for(events: Sequence[Event], working: bool) -> str | None:
 
 def _next(events: Sequence[Event], newest: Event | None) -> str:
     facts = newest.facts if newest else {}
+    if tasks := under_way(events):
+        started = last(events, "run started")
+        agent = started.facts["agent"] if started else "agent"
+        names = ", ".join(task["task"] for task in tasks)
+        return f"The agent ({agent}), at task {names}: {tasks[0]['purpose']}."
     match newest.kind if newest else None:
-        case "task sent":
-            started = last(events, "run started")
-            agent = started.facts["agent"] if started else "agent"
-            return f"The agent ({agent}), at task {facts['task']}: {facts['purpose']}."
         case "task ended":
             return "What the agent left is frozen."
         case "candidate frozen":
             return f"The verdict on candidate {short(facts['candidate'])}."
+        case "seeds drawn":
+            return f"The verifier, at {facts['purpose']} of candidate {short(facts['candidate'])}."
         case "judged" if facts["verdict"] == "pass":
             return "The next level."
-        case _:
+        case "judged" | "help given":
             return "The next task."
+        case _:
+            return "The verifier, or the next task."
 
 
 def short(candidate: str) -> str:

@@ -5,6 +5,7 @@ one for code that nobody has read yet. What comes back is text, checked here lik
 """
 
 import dataclasses
+import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -75,7 +76,7 @@ def reference_text(reference: Reference) -> str:
     if not reference.path:
         return reference.cls
     module, _, name = reference.cls.partition(":")
-    place = Path(reference.path, *module.split("."))
+    place = Path(reference.path.split(os.pathsep)[0], *module.split("."))
     file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
     return f"{file}:{name}"
 

@@ -22,9 +22,10 @@ from overclock.recipe.run_candidates import files_of
 from overclock.recipe.run_report import final_candidate
 from overclock.recipe.status import ending, last
 from overclock.recipe.surveyor import Surveyed, reference_text, survey, survey_spec
-from overclock.recipe.translate import Finished, Ways, translate
+from overclock.recipe.translate import Finished, translate
 from overclock.recipe.update_loop import WORKFLOW, sources_folder
 from overclock.recipe.update_scenarios import Guard, guard
+from overclock.recipe.ways import Ways
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Verified:
     files: Mapping[str, bytes]
     texts: Mapping[str, str]
     contract: ContractFile
+    max_steps: int | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Update:
     changed: tuple[str, ...]
     new: tuple[str, ...]
     gone: tuple[str, ...]
-    contract: tuple[str, ...]  # sentences on how the contract differs
+    contract: tuple[str, ...]  # sentences on how the contract differs, and the time limit
     guard: Guard
 
     @property
@@ -88,7 +90,7 @@ def compare(project: Project, verified: Verified, found: Surveyed) -> Update:
             and same_rules(verified.texts[name], found.texts[name])
         )
     )
-    different = tuple(contract_differences(verified.contract, found.contract))
+    different = contract_differences(verified.contract, found.contract)
     now = dataclasses.replace(
         project,
         modules=found.modules,
@@ -102,7 +104,7 @@ def compare(project: Project, verified: Verified, found: Surveyed) -> Update:
         changed=changed,
         new=tuple(name for name in after if name not in before),
         gone=tuple(name for name in before if name not in after),
-        contract=different,
+        contract=(*different, *_limits_differ(verified.max_steps, found.reference.max_steps)),
         guard=guard(now, verified.folder / "scenarios", project.scenarios),
     )
 
@@ -125,7 +127,7 @@ def run_update(
     now = datetime.datetime.now(datetime.UTC)
     run_id = run_id or f"{project.name}-update-{now:%Y%m%d-%H%M%S}"
     for path, content in _kept_files(update).items():
-        write_whole(project.folder / "runs" / run_id / "candidate" / path, content)
+        write_whole(project.run_folder(run_id) / "candidate" / path, content)
     about = {"workflow": WORKFLOW, "verified": update.verified.folder.name, "again": list(update.again)}
     return translate(project, run_id, ways, changes, about)
 
@@ -154,7 +156,13 @@ def last_verified(project: Project) -> Verified:
     kept = sources_folder(folder)
     made = load_project(kept if (kept / FILE).is_file() else project.folder)  # not kept: not updated since that run
     texts = {module.name: source_text(made, module) for module in made.modules}
-    return Verified(folder, candidate, files, texts, made.contract)
+    return Verified(folder, candidate, files, texts, made.contract, made.reference.max_steps)
+
+
+def _limits_differ(before: int | None, after: int | None) -> list[str]:
+    """Nothing in a module's text says it: a Gymnasium id brings its time limit along."""
+    was, now = ("none" if limit is None else f"{limit} steps" for limit in (before, after))
+    return [] if was == now else [f"The time limit was {was} and is {now}."]
 
 
 def _limit(project: Project) -> int | None:

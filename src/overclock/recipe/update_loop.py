@@ -3,10 +3,10 @@
 import dataclasses
 import difflib
 from pathlib import Path
-from typing import Any
 
 from overclock.recipe.briefing import Briefing, module_file, source_text
 from overclock.recipe.loop import Loop
+from overclock.recipe.parts import Parts
 from overclock.recipe.project import ModulePlan
 
 WORKFLOW = "update"
@@ -39,14 +39,14 @@ class UpdateBriefing(Briefing):
 class UpdateLoop(Loop):
     """`again`: the modules that are translated; what lies in the run's candidate/ at its start is verified."""
 
-    def __init__(self, again: tuple[str, ...], *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, again: tuple[str, ...], parts: Parts) -> None:
+        super().__init__(parts)
         self._again = again
 
     def _translate(self) -> None:
         self.steps.freeze(START)
         super()._translate()
 
-    def _translate_module(self, module: ModulePlan) -> None:
+    def _translate_module(self, module: ModulePlan, part: str | None = None) -> None:
         if module.name in self._again:
-            super()._translate_module(module)
+            super()._translate_module(module, part)

@@ -66,17 +66,28 @@ def _property(level: dict[str, Any]) -> dict[str, Any]:
             f" For the inputs {first['inputs']} the reference gives {first['field']} = {first['reference']}, the "
             f"candidate {first['performance']}."
         )  # fmt: skip
-        sentences.append(f"{module['name']}: {', '.join(wrong)} differ from the reference.{example}")
+        where = _where(first.get("precision"))
+        sentences.append(f"{module['name']}: {', '.join(wrong)} differ from the reference{where}.{example}")
     gate = level["gate"]
     if gate.get("missing"):
         sentences.append(f"Not there: {', '.join(gate['missing'])}; keep the names of the reference's functions.")
     if gate["not_exercised"]:
         unused = ", ".join(name.rpartition(":")[2] for name in gate["not_exercised"])
         sentences.append(f"Never called by any function of the contract: {unused}; remove what is not needed.")
-    first = level["first_failure"]
+    first, modules = level["first_failure"], [one["name"] for one in level["modules"] if _differs(one)]
     if first is None:
-        return failure(1, sentences)
-    return failure(1, sentences, module=first["module"], field=first["field"], inputs=first.get("inputs"))
+        return failure(1, sentences, modules=modules)
+    facts = {"module": first["module"], "field": first["field"], "inputs": first.get("inputs")}
+    return failure(1, sentences, modules=modules, **facts)
+
+
+def _where(precision: str | None) -> str:
+    """What is wrong in float32 alone is not found by looking at it in float64."""
+    return " in float32" if precision == "float32" else ""
+
+
+def _differs(module: dict[str, Any]) -> bool:
+    return any(comparison["first_failure"] for comparison in module["comparisons"])
 
 
 def _interaction(level: dict[str, Any]) -> dict[str, Any]:
@@ -87,7 +98,7 @@ def _interaction(level: dict[str, Any]) -> dict[str, Any]:
             field, step = field or found["field"], found["step"] if step is None else step
             sentences.append(
                 f"In the scenario '{scenario['name']}' ({scenario['why']}) {found['field']} is {found['performance']} "
-                f"after step {found['step']}, the reference says {found['reference']}."
+                f"after step {found['step']}{_where(found.get('precision'))}, the reference says {found['reference']}."
             )
     for check in level["metamorphic"]:
         if not check["passed"]:
@@ -103,7 +114,11 @@ def _interaction(level: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rollout(level: dict[str, Any]) -> dict[str, Any]:
-    found = [c["first_divergence"] for c in level["comparisons"] if c["first_divergence"] is not None]
+    found = [
+        {**c["first_divergence"], "precision": c.get("precision")}
+        for c in level["comparisons"]
+        if c["first_divergence"]
+    ]
     if not found:  # flags excused too often, or an exhaustive walk alone
         walked = level["exhaustive"]
         said = "too many flags were excused near a threshold" if walked is None else walked["sentence"]
@@ -111,7 +126,7 @@ def _rollout(level: dict[str, Any]) -> dict[str, Any]:
     first = min(found, key=lambda one: one["step"])
     sentence = (
         f"{first['field']} is {first['performance']} after step {first['step']} of the episode with seed "
-        f"{first['episode_seed']}, the reference says {first['reference']}."
+        f"{first['episode_seed']}{_where(first['precision'])}, the reference says {first['reference']}."
     )
     return failure(3, [sentence], field=first["field"], step=first["step"], divergence=divergence(first))
 

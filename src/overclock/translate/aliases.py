@@ -24,7 +24,12 @@ class Journal:
 
     place: Place | None = None
     changed: dict[int, Place | None] = dataclasses.field(default_factory=dict)
+    joined: list[tuple[Any, Place | None]] = dataclasses.field(default_factory=list)  # by `+` or `*`, and where
     turned: bool = False  # whether an array was transposed: then the order of others in memory is not known
+
+    def join(self, *sequences: Any) -> None:
+        """`+` or `*` is applied to sequences here."""
+        self.joined += [(sequence, self.place) for sequence in sequences]
 
 
 class Echoes:

@@ -28,6 +28,7 @@ from overclock.translate.values import (
     DictCell,
     Elem,
     Known,
+    Lazy,
     ListCell,
     ManyCell,
     May,
@@ -400,18 +401,18 @@ class Calls(NumpyCalls):
 
     def _builtin_enumerate(self, args: list[Value], keywords: dict[str, Value]) -> Value:
         start = args[1] if len(args) > 1 else keywords.get("start", Known(0))
-        return Pack((args[0], start), "enumerate")
+        return Lazy("enumerate", (args[0], start))
 
     def _builtin_zip(self, args: list[Value], keywords: dict[str, Value]) -> Value:
-        return Pack(tuple(args), "zip")
+        if isinstance(strict := keywords.get("strict", Known(False)), Known):
+            return Lazy("zip", tuple(args))
+        raise UnsupportedError(f"zip with {strict}")
 
     def _builtin_reversed(self, args: list[Value], keywords: dict[str, Value]) -> Value:
         box = self.present(args[0])
-        if isinstance(box, Ref) and isinstance(self.store[box], ManyCell):
-            return Pack((box,), "reversed")
         if isinstance(box, Known) and isinstance(box.value, range):
             return Known(box.value[::-1])
-        return self.new_list(list(reversed(self.iterate(box))))
+        return Lazy("reversed", (box,))
 
     def _builtin_map(self, args: list[Value], keywords: dict[str, Value]) -> Value:
         call = ast.Call(ast.Name("f"), [], [])
@@ -422,22 +423,11 @@ class Calls(NumpyCalls):
         if not args:
             return self.store.new(ListCell([]))
         box = self.present(args[0])
-        if isinstance(box, Pack) and box.cls in ("zip", "enumerate"):
-            return self.new_list(self._written_out(box))
+        if isinstance(box, Lazy) and box.kind == "reversed":
+            inner = self.present(box.items[0])
+            if isinstance(inner, Ref) and isinstance(self.store[inner], ManyCell):
+                return self.reversed_list(inner)
         return self.copy_list(box)
-
-    def _written_out(self, box: Pack) -> list[Value]:
-        if box.cls == "zip":
-            return [Pack(row) for row in zip(*(self.iterate(one) for one in box.items), strict=False)]
-        start = box.items[1]
-        assert isinstance(start, Known)
-        return [Pack((Known(at), one)) for at, one in enumerate(self.iterate(box.items[0]), start.value)]
-
-    def iterate(self, value: Value) -> list[Value]:
-        """As `Lists.iterate`; also what zip and enumerate give."""
-        if isinstance(value, Pack) and value.cls in ("zip", "enumerate"):
-            return self._written_out(value)
-        return super().iterate(value)
 
     def _builtin_tuple(self, args: list[Value], keywords: dict[str, Value]) -> Value:
         items = self.iterate(args[0]) if args else []
@@ -538,6 +528,8 @@ class Calls(NumpyCalls):
         if isinstance(value, Known):
             return Known(hasattr(value.value, name.value))
         if isinstance(value, Ref) and isinstance(cell := self.store[value], ObjectCell):
+            if name.value in cell.fields and cell.like is not None and not hasattr(cell.like, name.value):
+                raise UnsupportedError(f"the attribute '{name.value}' exists only at times")
             return Known(
                 name.value in cell.fields or hasattr(cell.like if cell.like is not None else cell.cls, name.value)
             )
@@ -613,8 +605,9 @@ class Calls(NumpyCalls):
         if mapped is not None:
             return mapped
         if name in ("index", "count") and isinstance(inner, list | tuple):
-            at, inside = self.position(list(inner), args[0])
-            return number(at if name == "index" else self.builder.cast(inside, "int64", True))
+            if name == "index":
+                return number(self.builder.cast(self.position(list(inner), args[0])[0], "int64", True))
+            return self._list_question(name, owner, args)
         raise UnsupportedError(f"the method '{name}' of {inner!r:.40} with values of the run time")
 
     def _get(self, keys: list[Any], choose: Any, args: list[Value]) -> Value:
@@ -630,11 +623,14 @@ class Calls(NumpyCalls):
             case "keys":
                 return Pack(tuple(Known(key) for key in cell.items))
             case "values":
-                return Pack(tuple(cell.items.values()))
+                return Lazy("values", (owner,))
             case "items":
-                return Pack(tuple(Pack((Known(key), value)) for key, value in cell.items.items()))
+                return Lazy("items", (owner,))
             case "copy":
                 return self.store.new(DictCell(dict(cell.items), cell.default))
+            case "update" | "clear" | "pop" | "setdefault":
+                self.mutable(owner)
+        match name:
             case "get":
                 return self._get(
                     list(cell.items),
@@ -646,7 +642,7 @@ class Calls(NumpyCalls):
                     args,
                 )
             case "update":
-                cell.items |= self.entries(args[0])
+                cell.items |= {key: self.settled(value) for key, value in self.entries(args[0]).items()}
                 return Known(None)
             case "clear":
                 cell.items.clear()
@@ -654,7 +650,7 @@ class Calls(NumpyCalls):
             case "pop" if isinstance(args[0], Known) and (args[0].value in cell.items or len(args) > 1):
                 return cell.items.pop(args[0].value, args[-1])
             case "setdefault" if isinstance(args[0], Known):
-                return cell.items.setdefault(args[0].value, args[1])
+                return cell.items.setdefault(args[0].value, self.settled(args[1]) if len(args) > 1 else Known(None))
         raise UnsupportedError(f"the method '{name}' of a dict")
 
     def _list_method(self, name: str, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:

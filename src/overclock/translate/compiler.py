@@ -13,8 +13,8 @@ import numpy as np
 from overclock.translate import shapes
 from overclock.translate.codec import prefixes
 from overclock.translate.errors import NeedsStateError, UnsupportedError
-from overclock.translate.frames import Frame, source_of
-from overclock.translate.interpreter import RETURNED, VALUE, Interpreter
+from overclock.translate.frames import RETURNED, VALUE, Frame, source_of
+from overclock.translate.interpreter import Interpreter
 from overclock.translate.ir import Block, Const, If, Let, Loop, Operand, Type, Var
 from overclock.translate.passes import Shared, copied, live
 from overclock.translate.profile import Profile, look, roomy
@@ -103,7 +103,13 @@ class Compiler:
                 value = run.read(path)
                 if value is None or isinstance(value, Gone):
                     continue
-                seen = run.interpreter.layout.shape(value, run.interpreter.store)
+                seen = run.seen(value, wider[path])
+                kinds = (isinstance(one, shapes.Array) for one in (seen, wider[path]))
+                places = run.names.joined(path, run.interpreter.store)
+                if any(kinds) and isinstance(wider[path], Fixed) and places:
+                    raise UnsupportedError(
+                        f"'{path[-1]}' is an array at times, and a tuple or a list when it is added to", places[0]
+                    )
                 joined = shapes.join(wider[path], seen)
                 if joined != wider[path]:
                     joined = _grown(wider[path], joined)
@@ -271,6 +277,7 @@ class _Run:
         for path, shape in compiler.shapes.items():
             self._place(path, shape)
         self.names = StateNames(self.root, compiler.shapes, interpreter.store)
+        interpreter.kept |= interpreter.store.reached(self.root)
         if kind == "reset":
             self.names.connect(rules, interpreter.store)
 
@@ -345,6 +352,15 @@ class _Run:
         return (inspect.getsourcefile(type(self._rules)) or "",)
 
     # ---- what it leaves behind ----
+
+    def seen(self, value: Value, known: Shape) -> Shape:
+        """The shape of a value; a list that is kept as arrays may still have a length that is known."""
+        found = self.interpreter.layout.shape(value, self.interpreter.store)
+        if isinstance(found, Many) and isinstance(known, Fixed):
+            length = self.interpreter.length(value)
+            if isinstance(length, Known) and length.value == len(known.items):
+                return Fixed((found.of,) * length.value, found.kind)
+        return found
 
     def read(self, path: Path) -> Value | None:
         """What lies at a path afterwards."""

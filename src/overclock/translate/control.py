@@ -45,12 +45,17 @@ LARGEST_CAPACITY = 256  # of a list that grows in loops inside loops
 DEFAULT_CAPACITY = 32  # of a list that grows in a loop whose length nothing bounds
 
 
+class TestChangesError(UnsupportedError):
+    """A loop whose test has effects must be written in another way."""
+
+
 class Control:
     """Branching and looping over a store that it owns."""
 
     def __init__(self) -> None:
         self.builder = Builder()
         self.store = Store()
+        self.kept: set[int] = set()  # cells of the state
         self.layout: Layout
 
     # ---- branches ----
@@ -120,6 +125,8 @@ class Control:
         if slot[0] in HOLDING:
             result.copied(value, a, yes)
             result.copied(value, b, no)
+        if slot[0] == "many":
+            value.grows = a.grows and b.grows
         return value
 
     def _stale(self, a: Any, b: Any, yes: Store, no: Store) -> Gone | None:
@@ -168,6 +175,8 @@ class Control:
             started = self.store.copy()
             with self.builder.inside() as header_block:
                 test = header()
+            if self.effects(started, self.store):
+                raise TestChangesError("the test of a loop changes something")
             if isinstance(test, Const) and not test.value and not carried:
                 self.store = entry
                 return
@@ -176,7 +185,7 @@ class Control:
             after = self.store
             if self._grown(entry, started, after, most):
                 continue
-            wider = self._widened(carried, dropped, started, after, inner_names)
+            wider = self._widened(carried, dropped, entry, started, after, inner_names)
             news = echoes.learn({slot: _get(slot, after) for slot in wider if slot[0] in HOLDING}, after)
             if wider == carried and not news:
                 break
@@ -206,6 +215,9 @@ class Control:
             value = self._lift_into(slot, shape, list(mine), self.store)
             if slot[0] in HOLDING:
                 values[slot] = value
+        for cell in self.store.cells.values():
+            if isinstance(cell, ManyCell):
+                cell.grows = False  # what goes around has one capacity in all turns
         for slot in dropped:
             _set(slot, Gone("what the turn before left in it is not followed"), self.store)
         echoes.begin(values, {slot: _get(slot, entry) for slot in values}, self.store)
@@ -215,16 +227,17 @@ class Control:
         self,
         carried: dict[Slot, Shape],
         dropped: set[Slot],
+        entry: Store,
         started: Store,
         after: Store,
         inner_names: frozenset[str],
     ) -> dict[Slot, Shape]:
         wider = dict(carried)
         for slot in _slots(after):
-            if slot in dropped or not self._outlives(slot, started):
+            if slot in dropped or not self._outlives(slot, entry):
                 continue
             a, b = _get(slot, started), _get(slot, after)
-            if _same(a, b):
+            if _same(a, b) and not (slot in carried and slot[0] in HOLDING and after.reached(b)):
                 continue
             inner = slot[0] == "local" and slot[2] in inner_names
             new = slot[0] == "local" and isinstance(a, Gone)
@@ -246,9 +259,9 @@ class Control:
             wider.pop(slot, None)
         return wider
 
-    def _outlives(self, slot: Slot, started: Store) -> bool:
-        """Whether a slot was there before the turn."""
-        return slot[1] < len(started.frames) if slot[0] == "local" else _exists(slot, started)
+    def _outlives(self, slot: Slot, entry: Store) -> bool:
+        """Whether a slot was there before the loop."""
+        return slot[1] < len(entry.frames) if slot[0] == "local" else _exists(slot, entry)
 
     def _turned(self, slot: Slot, known: Shape | None, a: Any, b: Any, started: Store, after: Store) -> Shape:
         """The shape that holds what was there before a turn and what is there after it."""
@@ -278,6 +291,14 @@ class Control:
                 if slot in dropped or (name not in frame and slot not in carried and not isinstance(value, Known)):
                     frame[name] = Gone("it was assigned inside a loop")
 
+    def effects(self, before: Store, after: Store) -> bool:
+        """Whether something that was there before has changed."""
+        return not all(
+            _same(_get(slot, before), _get(slot, after))
+            for slot in _slots(after)
+            if slot[0] in ("local", "drawn", "overflow") or slot[1] in before.cells
+        )
+
     def _grown(self, entry: Store, started: Store, after: Store, most: int | None) -> bool:
         """Lists whose length changes inside the loop are kept as arrays from the start."""
         found = False
@@ -306,7 +327,7 @@ class Control:
         cell = store[ref]
         assert isinstance(cell, ListCell)
         length, *columns = self.layout.lower(ref, Many(of, capacity, cell.kind), store)
-        store.cells[ref.cell] = ManyCell(of, capacity, columns, length, cell.kind)
+        store.cells[ref.cell] = ManyCell(of, capacity, columns, length, cell.kind, self._new(ref))
         for item in cell.items:
             store.held(ref, item)
 
@@ -325,9 +346,15 @@ class Control:
         for store, block in (yes, no):
             with self.builder.inside(block):
                 length, *columns = self.layout.lower(ref, Many(of, joined.capacity, joined.kind), store)
-            for item in parts(store.cells[cell_number]):
+            cell = store.cells[cell_number]
+            for item in parts(cell):
                 store.held(ref, item)
-            store.cells[cell_number] = ManyCell(of, joined.capacity, columns, length, joined.kind)
+            grows = cell.grows if isinstance(cell, ManyCell) else self._new(ref)
+            store.cells[cell_number] = ManyCell(of, joined.capacity, columns, length, joined.kind, grows)
+
+    def _new(self, ref: Ref) -> bool:
+        """Whether a list was made in this run: nobody has counted on its capacity yet."""
+        return ref.cell not in self.kept
 
     # ---- slots as operands ----
 

@@ -4,15 +4,14 @@ import ast
 import builtins
 import operator
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from overclock.translate.arrays import Remake
-from overclock.translate.control import _get, _same, _slots
 from overclock.translate.errors import NeedsStateError, UnsupportedError
-from overclock.translate.frames import Frame
+from overclock.translate.frames import Frame, own_names
 from overclock.translate.generators import GENERATORS
 from overclock.translate.ir import Const, Loop, Operand, Var
 from overclock.translate.layout import number
@@ -27,6 +26,7 @@ from overclock.translate.values import (
     Elem,
     Gone,
     Known,
+    Lazy,
     ListCell,
     ManyCell,
     May,
@@ -42,6 +42,8 @@ from overclock.translate.values import (
 )  # fmt: skip
 
 TEXT = Gone("it is a text made from values of the run time")
+STOPPING = (any, all)  # these look at a generator's items only as far as needed
+CONSUMING = (sum, min, max, list, tuple, sorted, set, frozenset, dict)
 ARRAY_FACTS = ("shape", "size", "ndim", "T", "dtype", "flat")
 
 
@@ -97,6 +99,8 @@ class Expressions(Lists):
                 if isinstance(found, Gone):
                     raise UnsupportedError(f"'{name}' cannot be read: {found.reason}")
                 return found
+            if name in own_names(self.frames[at].source.node):
+                raise UnsupportedError(f"'{name}' has no value here")
             at = self.frames[at].outer
         if name in self.frame.globals:
             return Known(self.frame.globals[name])
@@ -117,7 +121,7 @@ class Expressions(Lists):
         items = self._items(node.elts)
         if all(isinstance(item, Known) for item in items):
             return Known(frozenset(item.value for item in items))  # pyright: ignore[reportAttributeAccessIssue]
-        return Pack(tuple(items))
+        return Lazy("set", (Pack(tuple(items)),))
 
     def _items(self, nodes: list[ast.expr]) -> list[Value]:
         items: list[Value] = []
@@ -184,33 +188,43 @@ class Expressions(Lists):
         return self.binary(node.op, left, self.evaluate(node.right))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Value:
+        if isinstance(node.op, ast.Not):
+            return number(self.condition(node))
         return self.unary(node.op, self.evaluate(node.operand))
 
     def visit_Compare(self, node: ast.Compare) -> Value:
-        left = self.evaluate(node.left)
-        found: Value | None = None
-        for op, right_node in zip(node.ops, node.comparators, strict=True):
-            right = self.evaluate(right_node)
-            one = self.compare(op, left, right)
-            found = one if found is None else number(self.logical("and", self.truth(found), self.truth(one)))
-            left = right
-            if isinstance(found, Known) and not isinstance(found.value, np.ndarray) and not found.value:
-                return found
-        assert found is not None
-        return found
+        return self._compared(self.evaluate(node.left), node.ops, node.comparators)
+
+    def _compared(self, left: Value, ops: list[ast.cmpop], nodes: list[ast.expr]) -> Value:
+        """a < b < c: what comes behind a comparison that fails is not evaluated."""
+        right = self.evaluate(nodes[0])
+        first = self.compare(ops[0], left, right)
+        if len(ops) == 1:
+            return first
+        return self._short("and", first, lambda: self._compared(right, ops[1:], nodes[1:]))
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Value:
-        op = "and" if isinstance(node.op, ast.And) else "or"
-        return self._bool(op, node.values)
+        return self._bool(node, node.values, self.evaluate)
 
-    def _bool(self, op: str, nodes: list[ast.expr]) -> Value:
-        first = self.evaluate(nodes[0])
-        if len(nodes) == 1:
-            return first
+    def condition(self, node: ast.expr) -> Operand:
+        """bool(node): here `and` and `or` need not give one of their operands."""
+        if isinstance(node, ast.BoolOp):
+            return self.truth(self._bool(node, node.values, lambda one: number(self.condition(one))))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return self.negated(self.condition(node.operand))
+        return self.truth(self.evaluate(node))
+
+    def _bool(self, node: ast.BoolOp, nodes: list[ast.expr], evaluate: Callable[[ast.expr], Value]) -> Value:
+        op = "and" if isinstance(node.op, ast.And) else "or"
+        first = evaluate(nodes[0])
+        return first if len(nodes) == 1 else self._short(op, first, lambda: self._bool(node, nodes[1:], evaluate))
+
+    def _short(self, op: str, first: Value, further: Callable[[], Value]) -> Value:
+        """first <op> further(), which is evaluated only where it counts."""
         test = self.truth(first)
         if isinstance(test, Const):
-            return self._bool(op, nodes[1:]) if bool(test.value) == (op == "and") else first
-        plain = self._without_effects(lambda: self._bool(op, nodes[1:]))
+            return further() if bool(test.value) == (op == "and") else first
+        plain = self._without_effects(further)
         if plain is not None:
             rest, block = plain
             if _is_flag(first) and _is_flag(rest):
@@ -218,25 +232,27 @@ class Expressions(Lists):
                 return number(self.logical(op, test, self.truth(rest)))
         name = self._temporary_name()
         self.locals[name] = first
-        again = lambda: self.set_local(name, self._bool(op, nodes[1:]))  # noqa: E731
+        again = lambda: self.set_local(name, further())  # noqa: E731
         self.branch(test, again if op == "and" else _nothing, _nothing if op == "and" else again)
         return self.locals.pop(name)
 
     def _without_effects(self, run: Callable[[], Value]) -> tuple[Value, list[Any]] | None:
         """What an expression gives, and the statements for it, where it changes nothing and has no loop."""
-        before = self.store
-        self.store = before.copy()
-        with self.builder.inside() as block:
-            value = run()
-        after, self.store = self.store, before
-        pure = all(
-            _same(_get(slot, before), _get(slot, after))
-            for slot in _slots(after)
-            if slot[0] in ("local", "drawn", "overflow") or slot[1] in before.cells
-        )
-        if not pure or any(isinstance(one, Loop) for one in block):
+        value, block, changes = self.tried(run)
+        if changes or any(isinstance(one, Loop) for one in block):
             return None
         return value, block
+
+    def tried(self, run: Callable[[], Value]) -> tuple[Value, list[Any], bool]:
+        """What an expression would give, the statements for it, and whether it would change something."""
+        before = self.store
+        self.store = before.copy()
+        try:
+            with self.builder.inside() as block:
+                value = run()
+            return value, block, self.effects(before, self.store)
+        finally:
+            self.store = before
 
     def _temporary_name(self) -> str:
         self._temporary += 1
@@ -246,7 +262,7 @@ class Expressions(Lists):
         name = self._temporary_name()
         self.locals[name] = UNSET
         self.branch(
-            self.truth(self.evaluate(node.test)),
+            self.condition(node.test),
             lambda: self.set_local(name, self.evaluate(node.body)),
             lambda: self.set_local(name, self.evaluate(node.orelse)),
         )
@@ -256,7 +272,7 @@ class Expressions(Lists):
 
     def visit_Lambda(self, node: ast.Lambda) -> Value:
         defaults = tuple(self.evaluate(one) for one in node.args.defaults)
-        return Closure(node, len(self.frames) - 1, self.frame.globals, defaults)
+        return Closure(node, len(self.frames) - 1, self.frame.globals, defaults, self.frame)
 
     def visit_Call(self, node: ast.Call) -> Value:
         if isinstance(node.func, ast.Name) and node.func.id == "super" and "super" not in self.locals:
@@ -266,7 +282,9 @@ class Expressions(Lists):
             return Known(None)
         args: list[Value] = []
         for one in node.args:
-            args += self.iterate(self.evaluate(one.value)) if isinstance(one, ast.Starred) else [self.evaluate(one)]
+            args += (
+                self.iterate(self.evaluate(one.value)) if isinstance(one, ast.Starred) else [self._given(function, one)]
+            )
         keywords: dict[str, Value] = {}
         for one in node.keywords:
             if one.arg is None:
@@ -374,6 +392,12 @@ class Expressions(Lists):
             return Bound(static.__func__, Known(cls))
         if isinstance(static, FunctionType) and not (like is not None and name in vars(like)):
             return Bound(static, owner)
+        if hasattr(static, "__get__") and not callable(static) and not isinstance(static, MemberDescriptorType):
+            raise UnsupportedError(
+                f"'{name}' is computed by a {type(static).__name__}: once, or whenever it is asked for?"
+            )
+        if static is None and hasattr(cls, "__getattr__"):
+            raise UnsupportedError(f"'{name}' is found by __getattr__")
         if like is not None and hasattr(like, name):
             found = getattr(like, name)
             if id(like) in self.paths and (isinstance(found, list | dict | np.ndarray | set) or is_plain_object(found)):
@@ -568,10 +592,23 @@ class Expressions(Lists):
         return self.comprehension(node.generators, node.elt)
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Value:
-        return self.comprehension(node.generators, node.elt)
+        raise UnsupportedError("a generator that is not used up at once")
+
+    def _given(self, function: Value, node: ast.expr) -> Value:
+        """An argument; a generator's items are computed here, where that is what the function does first of all."""
+        if not isinstance(node, ast.GeneratorExp):
+            return self.evaluate(node)
+        every = lambda: self.comprehension(node.generators, node.elt)  # noqa: E731
+        inner = function.value if isinstance(function, Known) else None
+        if inner in STOPPING:
+            if self.tried(every)[2]:
+                raise UnsupportedError("something is changed by a generator that stops as soon as the answer is known")
+        elif inner not in CONSUMING and not (isinstance(function, Bound) and function.function in ("join", "extend")):
+            raise UnsupportedError("a generator that is not used up at once")
+        return every()
 
     def visit_SetComp(self, node: ast.SetComp) -> Value:
-        return self.comprehension(node.generators, node.elt)
+        return Lazy("set", (self.comprehension(node.generators, node.elt),))
 
     def visit_DictComp(self, node: ast.DictComp) -> Value:
         pairs = self.comprehension(node.generators, ast.Tuple([node.key, node.value], ast.Load()))

@@ -10,6 +10,7 @@ from typing import Any
 from overclock.translate.errors import Place, UnsupportedError
 
 DRAWING = ("pygame", "matplotlib", "cv2", "PIL", "tkinter", "pyglet", "OpenGL", "glfw", "imageio", "seaborn", "curses")
+RETURNED, VALUE = "$returned", "$value"  # locals of an active call: whether it is over, and what it gives
 LOGGING = ("logging", "warnings", "gymnasium.logger", "loguru", "rich", "tqdm")
 
 
@@ -35,7 +36,6 @@ class Source:
 @functools.cache
 def source_of(function: FunctionType) -> Source:
     """The source of a Python function."""
-    function = inspect.unwrap(function)
     file = inspect.getsourcefile(function)
     tree, lines = _parsed(file or "?", function.__qualname__)
     code = function.__code__
@@ -89,6 +89,33 @@ def is_drawing(value: Any) -> bool:
     """Modules and functions that draw or log: a translation leaves them out."""
     name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None) or ""
     return name.split(".")[0] in DRAWING or name.startswith(LOGGING)
+
+
+@functools.cache
+def own_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    """Names that belong to a function because it assigns them somewhere."""
+    found: set[str] = set()
+    others: set[str] = set()
+    left: list[ast.AST] = list(node.body) if isinstance(node, ast.FunctionDef) else []
+    while left:
+        part = left.pop()
+        match part:
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                others.update(names)
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                found.update((one.asname or one.name).partition(".")[0] for one in names)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+                continue
+            case ast.Lambda():
+                continue
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                left += [one.target for one in ast.walk(part) if isinstance(one, ast.NamedExpr)]
+                continue
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                found.add(name)
+        left += ast.iter_child_nodes(part)
+    return frozenset(found - others)
 
 
 def names_read(nodes: list[ast.AST]) -> set[str]:

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from overclock.translate.calls import Calls
 from overclock.translate.errors import NeedsStateError, UnsupportedError
-from overclock.translate.frames import Frame, names_read, source_of
+from overclock.translate.frames import RETURNED, VALUE, Frame, source_of
 from overclock.translate.ir import Const, Note, Operand, Type, Var
-from overclock.translate.layout import number
+from overclock.translate.iteration import Iteration
 from overclock.translate.shapes import Fixed, Record
 from overclock.translate.values import (
     UNSET,
@@ -34,18 +33,14 @@ from overclock.translate.values import (
     Pack,
     Pick,
     Ref,
-    Span,
     Value,
     View,
 )  # fmt: skip
 
-UNROLLED = 4  # a loop of at most so many turns is written out
-MOST_UNROLLED = 400
 MOST_LENGTHS = 4  # of lists that one name stands for, each followed on its own
-RETURNED, VALUE = "$returned", "$value"
 
 
-class Interpreter(Calls):
+class Interpreter(Iteration):
     """Runs functions of the reference on values that are not known yet."""
 
     def __init__(self) -> None:
@@ -86,7 +81,7 @@ class Interpreter(Calls):
             if isinstance(source.node, ast.Lambda):
                 return self.evaluate(source.node.body)
             self.run(source.node.body)
-            left = self._flag(RETURNED)
+            left = self.flag(RETURNED)
             self.branch(left, lambda: None, lambda: self.set_local(VALUE, Known(None)))
             return self.locals[VALUE]
         finally:
@@ -96,6 +91,8 @@ class Interpreter(Calls):
     def _closure_source(self, closure: Closure) -> Any:
         import dataclasses
 
+        if closure.frame >= len(self.frames) or self.frames[closure.frame] is not closure.home:
+            raise UnsupportedError("a function that is used after the call that it was made in")
         return dataclasses.replace(self.frames[closure.frame].source, node=closure.node)
 
     def _defining_class(self, function: Any, args: list[Value]) -> type | None:
@@ -200,16 +197,16 @@ class Interpreter(Calls):
         except Exception as error:
             raise UnsupportedError(f"{type(error).__name__}: {error}", self.frame.source.place(node)) from error
 
-    def _flag(self, name: str) -> Operand:
+    def flag(self, name: str) -> Operand:
         value = self.locals.get(name, Known(False))
         return self.truth(value) if not isinstance(value, Gone) else Const(False)
 
     def _leaving(self) -> Operand:
-        left = self._flag(RETURNED)
+        left = self.flag(RETURNED)
         depth = self.frame.depth
         if depth:
-            left = self.logical("or", left, self._flag(f"$broken{depth}"))
-            left = self.logical("or", left, self._flag(f"$continued{depth}"))
+            left = self.logical("or", left, self.flag(f"$broken{depth}"))
+            left = self.logical("or", left, self.flag(f"$continued{depth}"))
         return left
 
     def visit_Expr(self, node: ast.Expr) -> None:
@@ -238,7 +235,7 @@ class Interpreter(Calls):
         self.assumptions.append(f"{self.frame.source.place(node)}: holds")
 
     def visit_If(self, node: ast.If) -> None:
-        condition = self.truth(self.evaluate(node.test))
+        condition = self.condition(node.test)
         if isinstance(condition, Var):
             self.name_operand(condition, "")
         note = self.frame.source.text(node.test)
@@ -252,15 +249,36 @@ class Interpreter(Calls):
         self.run(node.body)
 
     def visit_Try(self, node: ast.Try) -> None:
-        for part in ast.walk(ast.Module(node.body, [])):
-            if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Load):
-                try:
-                    index = self._without_effects(lambda part=part: self.evaluate(part.slice))
-                except UnsupportedError:
-                    index = None
-                if index is None or not isinstance(index[0], Known):
-                    raise UnsupportedError("an exception may decide what happens next (try around a lookup)")
+        if node.handlers:
+            for part in ast.walk(ast.Module(node.body, [])):
+                if not self._safe(part):
+                    raise UnsupportedError("an exception may decide what happens next")
         self.run([*node.body, *node.orelse, *node.finalbody])
+
+    def _safe(self, part: ast.AST) -> bool:
+        """Whether nothing can be raised here: what could is known while translating, and does not."""
+        match part:
+            case ast.Raise() | ast.Assert():
+                return False
+            case ast.Subscript(slice=index, ctx=ast.Load()):
+                return self._is_known(index)
+            case ast.BinOp(op=ast.Div() | ast.FloorDiv() | ast.Mod() | ast.Pow(), right=divisor):
+                return self._is_known(divisor)
+            case ast.AugAssign(op=ast.Div() | ast.FloorDiv() | ast.Mod() | ast.Pow(), value=divisor):
+                return self._is_known(divisor)
+            case ast.Call(func=ast.Name(id="int" | "float" | "bool" | "abs" | "min" | "max")):
+                return True
+            case ast.Call(func=ast.Name(id="len" | "isinstance" | "range")):
+                return self._is_known(part)
+            case ast.Call():
+                return False
+        return True
+
+    def _is_known(self, node: ast.expr) -> bool:
+        try:
+            return isinstance(self.tried(lambda: self.evaluate(node))[0], Known)
+        except UnsupportedError:
+            return False
 
     def visit_Import(self, node: ast.Import) -> None:
         import importlib
@@ -280,7 +298,7 @@ class Interpreter(Calls):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         defaults = tuple(self.evaluate(one) for one in node.args.defaults)
-        self.locals[node.name] = Closure(node, len(self.frames) - 1, self.frame.globals, defaults)
+        self.locals[node.name] = Closure(node, len(self.frames) - 1, self.frame.globals, defaults, self.frame)
 
     def visit_Global(self, node: ast.Global) -> None:
         raise UnsupportedError("a global variable is changed")
@@ -588,238 +606,6 @@ class Interpreter(Calls):
         extra = len(base.type.shape) - len(mask.type.shape)
         return self.arrays.getitem(mask, (("rest",), *([("new",)] * extra))) if extra else mask
 
-    # ---- loops ----
-
-    def visit_While(self, node: ast.While) -> None:
-        note = f"while {self.frame.source.text(node.test)}"
-        self._looping(node, lambda: self.truth(self.evaluate(node.test)), lambda: self.run(node.body), note, None)
-
-    def visit_For(self, node: ast.For) -> None:
-        iterable = self.present(self.evaluate(node.iter))
-        self.for_each(iterable, node, lambda item: self._turn(node, item), self.frame.source.text(node.iter))
-
-    def _turn(self, node: ast.For, item: Value) -> None:
-        self.assign(node.target, item)
-        self.run(node.body)
-
-    def for_each(self, iterable: Value, node: Any, turn: Callable[[Value], None], text: str) -> None:
-        """`turn` for every item; written out where there are few, else a loop."""
-        if isinstance(iterable, Pack) and iterable.cls == "chain":
-            if not isinstance(node, ast.comprehension):
-                raise UnsupportedError("a loop over two lists of different things, one behind the other")
-            for part in iterable.items:
-                self.for_each(self.present(part), node, turn, text)
-            return
-        count, get = self._indexable(iterable)
-        if isinstance(count, Const) and int(count.value) <= UNROLLED:
-            self._unrolled([get(Const(at)) if get else None for at in range(int(count.value))], node, turn, iterable)
-            return
-        note = f"for {self.frame.source.text(node.target)} in {text}"
-        before, statements = self.store.copy(), len(self.builder.block)
-        try:
-            self._rolled(count, get, node, turn, note, iterable)
-        except UnsupportedError:
-            if not isinstance(count, Const) or int(count.value) > MOST_UNROLLED:
-                raise
-            self.store = before
-            del self.builder.block[statements:]
-            self._unrolled([get(Const(at)) for at in range(int(count.value))], node, turn, iterable)
-
-    def _indexable(self, value: Value) -> tuple[Operand, Any]:
-        """(how many items, a function that gives the one at a position)."""
-        match value:
-            case Known(inner) if isinstance(inner, range):
-                return Const(len(inner)), lambda at: self._range_item(inner.start, inner.step, at)
-            case Known(inner) if isinstance(inner, dict | set | frozenset):
-                return self._indexable(Known(list(inner)))
-            case Known(inner) if isinstance(inner, list | tuple | str):
-                return Const(len(inner)), lambda at: self.from_options(at, inner)
-            case Known(inner) if isinstance(inner, np.ndarray):
-                return Const(len(inner)), lambda at: self.array_item(value, (at,))
-            case Span(start, _, step):
-                return self.span_length(value), lambda at: number(
-                    self.builder.joined(
-                        "add", operator.add, start, self.builder.joined("mul", operator.mul, at, Const(step))
-                    )
-                )
-            case Pack(items, cls) if cls == "zip":
-                inner = [self._indexable(self.present(item)) for item in items]
-                count = inner[0][0]
-                for other, _ in inner[1:]:
-                    count = self.builder.joined("minimum", min, count, other)
-                return count, lambda at: Pack(tuple(get(at) for _, get in inner))
-            case Pack(items, cls) if cls == "enumerate":
-                count, get = self._indexable(self.present(items[0]))
-                start = self.operand(items[1])
-                return count, lambda at: Pack((number(self.builder.joined("add", operator.add, at, start)), get(at)))
-            case Pack(items, cls) if cls == "reversed":
-                return self._indexable(items[0])
-            case Ref() if isinstance(self.store[value], ManyCell):
-                return self.store[value].length, lambda at: self.arrays.item(value, at, self.store)  # pyright: ignore[reportAttributeAccessIssue]
-            case Ref() if isinstance(cell := self.store[value], ListCell):
-                return Const(len(cell.items)), lambda at: self.item(value, number(at))
-        if self.is_number(value):
-            size = self.operand(value).type.shape
-            return Const(size[0]), lambda at: self.array_item(value, (at if isinstance(at, Var) else int(at.value),))
-        items = self.iterate(value)
-        return Const(len(items)), lambda at: items[int(at.value)] if isinstance(at, Const) else self.select(items, at)
-
-    def _range_item(self, start: int, step: int, at: Operand) -> Value:
-        scaled = at if step == 1 else self.builder.joined("mul", operator.mul, at, Const(step))
-        return number(scaled if start == 0 else self.builder.joined("add", operator.add, scaled, Const(start)))
-
-    def _unrolled(self, items: list[Any], node: Any, turn: Callable[[Value], None], iterable: Value) -> None:
-        depth = self.frame.depth + 1
-        broken, continued = f"$broken{depth}", f"$continued{depth}"
-        self.locals[broken] = Known(False)
-        backwards = isinstance(iterable, Pack) and iterable.cls == "reversed"
-        self._turns(list(reversed(items)) if backwards else items, turn, depth, iterable)
-        self._loop_else(node, broken)
-        self.locals.pop(continued, None)
-        self.locals.pop(broken, None)
-
-    def _turns(self, items: list[Any], turn: Callable[[Value], None], depth: int, iterable: Value) -> None:
-        for at, item in enumerate(items):
-            self.locals[f"$continued{depth}"] = Known(False)
-            self.frame.depth = depth
-            try:
-                turn(item)
-            finally:
-                self.frame.depth = depth - 1
-            left = self.logical("or", self._flag(RETURNED), self._flag(f"$broken{depth}"))
-            if isinstance(left, Const):
-                if left.value:
-                    return
-                continue
-            rest = items[at + 1 :]
-            if rest:
-                self.branch(left, lambda: None, functools.partial(self._turns, rest, turn, depth, iterable))
-            return
-
-    def _loop_else(self, node: Any, broken: str) -> None:
-        if getattr(node, "orelse", None):
-            self.branch(self._flag(broken), lambda: None, lambda: self.run(node.orelse))
-
-    def _rolled(
-        self, count: Operand, get: Any, node: Any, turn: Callable[[Value], None], note: str, iterable: Value
-    ) -> None:
-        name = self._temporary_name()
-        backwards = isinstance(iterable, Pack) and iterable.cls == "reversed"
-        listed = iterable.items[0] if backwards and isinstance(iterable, Pack) else iterable
-        changing = isinstance(listed, Ref) and isinstance(self.store[listed], ManyCell)
-        most = int(count.value) if isinstance(count, Const) else None
-        if changing:
-            assert isinstance(listed, Ref)
-            most = self.many(listed).capacity
-        first = self.builder.joined("sub", operator.sub, count, Const(1)) if backwards else Const(0)
-        self.locals[name] = number(self.builder.cast(first, "int64", True))
-
-        def header() -> Operand:
-            at = self._counter(name, most)
-            if changing:
-                # Python looks at the list as it is now: an item removed meanwhile shortens the loop.
-                assert isinstance(listed, Ref)
-                length = self.many(listed).length
-                inside = self.builder.joined("lt", operator.lt, at, length)
-                if backwards:
-                    inside = self.logical("and", inside, self.builder.joined("ge", operator.ge, at, Const(0)))
-                return self.builder.cast(inside, "bool", True)
-            if backwards:
-                return self.builder.cast(self.builder.joined("ge", operator.ge, at, Const(0)), "bool", True)
-            return self.builder.cast(self.builder.joined("lt", operator.lt, at, count), "bool", True)
-
-        def body() -> None:
-            at = self._counter(name, most)
-            turn(get(at))
-            following = self.builder.joined(
-                "sub" if backwards else "add", operator.sub if backwards else operator.add, at, Const(1)
-            )
-            self.locals[name] = number(self.builder.cast(following, "int64", True))
-
-        self._looping(node, header, body, note, most, name)
-        self.locals.pop(name, None)
-
-    def _counter(self, name: str, most: int | None) -> Operand:
-        at = self.operand(self.locals[name])
-        if isinstance(at, Var):
-            at.hint = at.hint if at.hint and not at.hint.startswith("$") else "i"
-            at.low, at.high = 0, None if most is None else max(0, most - 1)
-        return at
-
-    def _looping(
-        self, node: Any, header: Callable[[], Operand], body: Callable[[], None], note: str, most: int | None,
-        counter: str = "",
-    ) -> None:  # fmt: skip
-        depth = self.frame.depth + 1
-        broken, continued = f"$broken{depth}", f"$continued{depth}"
-        self.locals[broken] = Known(False)
-        self.locals[continued] = Known(False)
-
-        def test() -> Operand:
-            stopped = self.logical("or", self._flag(RETURNED), self._flag(broken))
-            if isinstance(stopped, Const) and stopped.value:
-                return Const(False)
-            holds = header()
-            return self.logical("and", self.negated(stopped), holds)
-
-        def turn() -> None:
-            self.locals[continued] = Known(False)
-            self.frame.depth = depth
-            try:
-                body()
-            finally:
-                self.frame.depth = depth - 1
-            self.locals[continued] = Known(False)
-
-        outside = names_read(self._outside(node))
-        inner = (
-            frozenset(one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
-            - outside
-            if isinstance(node, ast.For | ast.While)
-            else frozenset()
-        )
-        self.loop(test, turn, note, most, inner)
-        self._loop_else(node, broken)
-        self.locals.pop(continued, None)
-        self.locals.pop(broken, None)
-
-    def _outside(self, node: Any) -> list[ast.AST]:
-        """Everything of the active function that does not belong to a loop."""
-        inside = {id(one) for one in ast.walk(node)}
-        return [one for one in ast.walk(self.frame.source.node) if isinstance(one, ast.Name) and id(one) not in inside]
-
-    # ---- comprehensions ----
-
-    def comprehension(self, generators: list[ast.comprehension], element: ast.expr) -> Value:
-        """A list, built by the loops it stands for; its names are its own."""
-        result = self.store.new(ListCell([]))
-        hidden = {name: self.locals[name] for one in generators for name in _targets(one.target) if name in self.locals}
-        self._generate(generators, element, result)
-        for name in (name for one in generators for name in _targets(one.target)):
-            self.locals.pop(name, None)
-        self.locals.update(hidden)
-        return result
-
-    def _generate(self, generators: list[ast.comprehension], element: ast.expr, result: Ref) -> None:
-        if not generators:
-            self.append(result, self.evaluate(element))
-            return
-        one = generators[0]
-
-        def turn(item: Value) -> None:
-            self.assign(one.target, item)
-            self._when(one.ifs, lambda: self._generate(generators[1:], element, result))
-
-        iterable = self.present(self.evaluate(one.iter))
-        self.for_each(iterable, one, turn, self.frame.source.text(one.iter))
-
-    def _when(self, tests: list[ast.expr], then: Callable[[], None]) -> None:
-        if not tests:
-            then()
-            return
-        condition = self.truth(self.evaluate(tests[0]))
-        self.branch(condition, lambda: self._when(tests[1:], then), lambda: None, self.frame.source.text(tests[0]))
-
 
 def _lengths(options: tuple[Any, ...]) -> set[int]:
     if not all(isinstance(one, list | tuple) for one in options):
@@ -832,10 +618,6 @@ def _permutes(target: ast.expr, value: ast.expr) -> bool:
     if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple):
         return False
     return sorted(map(ast.unparse, target.elts)) == sorted(map(ast.unparse, value.elts))
-
-
-def _targets(node: ast.expr) -> list[str]:
-    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
 
 
 __all__ = ["Bound", "Interpreter", "Note", "Pick", "Type"]

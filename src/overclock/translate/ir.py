@@ -17,6 +17,7 @@ from overclock.translate.errors import UnsupportedError
 from overclock.translate.shapes import PYTHON_DTYPES
 
 SIGNED_RANGE = 2**62
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -190,6 +191,8 @@ class Builder:
     def cast(self, operand: Operand, dtype: str, python: bool = False) -> Operand:
         """The same value in another dtype."""
         if isinstance(operand, Const):
+            if type(operand.value) is int and not -(2**63) <= operand.value < 2**63:
+                raise UnsupportedError(f"{operand.value} is a whole number that needs more than 64 bits")
             value = np.asarray(operand.value).astype(dtype)
             if python and value.shape == ():
                 return Const(value.item())
@@ -202,7 +205,7 @@ class Builder:
             return out
         out = Var(Type(dtype, operand.type.shape, python and not operand.type.shape), operand.hint)
         if np.dtype(dtype).kind in "iu" and operand.type.kind in "biu":
-            out.low, out.high = bounds(operand)
+            out.low, out.high = fitting(bounds(operand), dtype)
         self.emit(Let(out, "cast", (operand,), {"dtype": dtype}))
         return out
 
@@ -220,11 +223,29 @@ class Builder:
             common = result.dtype
         if np.dtype(common).kind == "b" and result.kind in "iu":
             common = result.dtype
+        if op in COMPARISONS and np.dtype(common).kind in "iu" and not all(_fits(one, common) for one in args):
+            common = "int64"  # a Python number beyond a small type is compared as it is
         cast = [self.cast(one, common, one.type.python) for one in args]
         out = Var(result, hint)
-        out.low, out.high = _range(op, cast)
+        out.low, out.high = fitting(_range(op, cast), result.dtype)
         self.emit(Let(out, op, tuple(cast)))
         return out
+
+
+def _fits(operand: Operand, dtype: str) -> bool:
+    """Whether a Python number can be cast to an integer type."""
+    if not isinstance(operand, Const) or not operand.type.python or operand.type.kind != "i":
+        return True
+    return bool(np.iinfo(dtype).min <= operand.value <= np.iinfo(dtype).max)
+
+
+def fitting(found: tuple[int | None, int | None], dtype: str) -> tuple[int | None, int | None]:
+    """A range, if numbers of a type reach it without wrapping around."""
+    if np.dtype(dtype).kind in "iu":
+        limits = np.iinfo(dtype)
+        if any(bound is not None and not limits.min <= bound <= limits.max for bound in found):
+            return None, None
+    return found
 
 
 def common_dtype(*args: Operand) -> str:

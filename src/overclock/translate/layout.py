@@ -230,6 +230,8 @@ class Layout:
                 return [Known(item) for item in inner]
             case Ref() if isinstance(cell := store[value], ListCell):
                 return list(cell.items)
+            case Ref() if isinstance(cell := store[value], ManyCell) and isinstance(cell.length, Const):
+                return [self._arrays.item(value, Const(at), store) for at in range(int(cell.length.value))]
             case Elem(_, _, Fixed(items)):
                 return [self._arrays.part(value, at, store) for at in range(len(items))]
             case Pick(index, options) if all(isinstance(one, list | tuple) for one in options):

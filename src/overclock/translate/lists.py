@@ -10,7 +10,7 @@ from overclock.translate.aliases import changeable
 from overclock.translate.arrays import real_index
 from overclock.translate.control import DEFAULT_CAPACITY, _widen_constants
 from overclock.translate.errors import UnsupportedError
-from overclock.translate.ir import Const, Operand, Var
+from overclock.translate.ir import Const, Operand, Var, bounds
 from overclock.translate.layout import number, resized, stack
 from overclock.translate.operators import Operators
 from overclock.translate.shapes import Exactly, Fixed, Many, Number, Shape, leaves
@@ -19,6 +19,7 @@ from overclock.translate.values import (
     DictCell,
     Elem,
     Known,
+    Lazy,
     ListCell,
     ManyCell,
     May,
@@ -46,6 +47,13 @@ class Lists(Operators):
                 return Known(len(inner))
             case Pack(items):
                 return Known(len(items))
+            case Lazy("chain", items):
+                ends = [self.operand(self.length(item)) for item in items]
+                return number(self.builder.joined("add", operator.add, *ends))
+            case Lazy("items" | "values", (box,)):
+                return self.length(box)
+            case Lazy(kind):
+                raise UnsupportedError(f"the length of a {kind}")
             case Pick(index, options):
                 return self.from_options(index, [len(one) for one in options])
             case Elem(_, _, Fixed(items)):
@@ -97,11 +105,18 @@ class Lists(Operators):
                 return self._any_equal(list(cell.items), item)
             case Ref() if isinstance(cell := self.store[container], ObjectCell):
                 return self.truth(self.call_function(cell.cls.__contains__, [container, item], {}))  # pyright: ignore[reportAttributeAccessIssue]
+        if isinstance(container, Lazy):
+            if container.kind == "set":
+                return self.contains(container.items[0], item)
+            return self._among(self.iterate(container), item)
         if self.is_number(container):
             equal = self.builder.joined("eq", operator.eq, self.operand(container), self.operand(item))
             return self.builder.cast(self.builder.let("any", np.any, equal), "bool", True)
+        return self._among(self.layout.items(container, self.store), item)
+
+    def _among(self, items: list[Value], item: Value) -> Operand:
         found: Operand = Const(False)
-        for one in self.layout.items(container, self.store):
+        for one in items:
             found = self.logical("or", found, self.equal(one, item))
         return found
 
@@ -191,10 +206,11 @@ class Lists(Operators):
 
     def sequence_operator(self, op: str, left: Value, right: Value) -> Value:
         """Concatenation and repetition."""
+        self.store.journal.join(left, right)
         many = [one for one in (left, right) if isinstance(one, Ref) and isinstance(self.store[one], ManyCell)]
         if op == "add" and many:
             if not self._alike(left, right):
-                return Pack((left, right), "chain")
+                return Lazy("chain", (left, right))
             joined = self.copy_list(left)
             self.extend(joined, right)
             return joined
@@ -251,7 +267,7 @@ class Lists(Operators):
         if joined == cell.of:
             return
         length, *columns = self.layout.lower(ref, Many(joined, cell.capacity, cell.kind), self.store)
-        self.store.cells[ref.cell] = ManyCell(joined, cell.capacity, columns, length, cell.kind)
+        self.store.cells[ref.cell] = ManyCell(joined, cell.capacity, columns, length, cell.kind, cell.grows)
 
     def append(self, ref: Ref, value: Value) -> None:
         """list.append."""
@@ -261,6 +277,9 @@ class Lists(Operators):
             return
         self.ensure_shape(ref, self.layout.shape(value, self.store))
         cell = self.many(ref)
+        if cell.grows and bounds(cell.length)[1] in (None, cell.capacity):
+            cell.capacity += 1
+            cell.leaves = [resized(self.builder, leaf, cell.capacity) for leaf in cell.leaves]
         full = self.builder.joined("ge", operator.ge, cell.length, Const(cell.capacity))
         self.store.overflow = self.logical("or", self.store.overflow, self.builder.cast(full, "bool", True))
         for at, operand in enumerate(self.layout.lower(value, cell.of, self.store)):
@@ -514,10 +533,12 @@ class Lists(Operators):
         """The items of something of known length, in order."""
         value = self.present(value)
         match value:
+            case Lazy():
+                return self._written_out(value)
             case Known(inner) if isinstance(inner, np.ndarray):
                 return [self.part_of(value, row, at) for at, row in enumerate(inner)]
             case Known(inner):
-                return [Known(item) for item in inner]
+                return [self.part_of(value, item, at) for at, item in enumerate(inner)]
             case Pick():
                 return [self.from_options(value.index, list(column)) for column in zip(*value.options, strict=True)]
             case Ref() if isinstance(cell := self.store[value], DictCell):
@@ -531,6 +552,24 @@ class Lists(Operators):
         if self.is_number(value):
             return self.rows(value)
         raise UnsupportedError(f"iteration over a {type(value).__name__.lower()}")
+
+    def _written_out(self, lazy: Lazy) -> list[Value]:
+        """What a loop would run through, of known length."""
+        match lazy:
+            case Lazy("zip", items):
+                return [Pack(row) for row in zip(*(self.iterate(one) for one in items), strict=False)]
+            case Lazy("enumerate", (box, Known(start))):
+                return [Pack((Known(at), one)) for at, one in enumerate(self.iterate(box), start)]
+            case Lazy("reversed", (box,)):
+                return self.iterate(box)[::-1]
+            case Lazy("chain", items):
+                return [one for item in items for one in self.iterate(item)]
+            case Lazy("items" | "values" as kind, (Ref() as box,)):
+                cell = self.store[box]
+                assert isinstance(cell, DictCell)
+                pairs = cell.items.items()
+                return [value if kind == "values" else Pack((Known(key), value)) for key, value in pairs]
+        raise UnsupportedError(f"iteration over a {lazy.kind}")
 
     def rows(self, value: Value) -> list[Value]:
         """The rows of an array, as views."""

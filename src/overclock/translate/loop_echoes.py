@@ -26,8 +26,11 @@ class LoopEchoes:
             for cell in store.reached(values[slot]) if slot in values else ():
                 if other == CONSTANT:
                     store.echoes.constant |= {cell}
-                for one in store.reached(values[other]) if other in values else {other} - {CONSTANT}:
-                    store.echoes.link(cell, one)  # pyright: ignore[reportArgumentType] (a cell: CONSTANT is taken out)
+                elif other in values:
+                    for one in store.reached(values[other]):
+                        store.echoes.link(cell, one)
+                else:
+                    store.echoes.link(cell, other)
 
     def learn(self, values: dict[Slot, Value], after: Store) -> bool:
         """Look at what a turn left behind; whether that was news."""

@@ -10,7 +10,7 @@ import numpy as np
 from overclock.translate.arrays import Arrays
 from overclock.translate.control import Control
 from overclock.translate.errors import UnsupportedError
-from overclock.translate.ir import Const, Operand, Var
+from overclock.translate.ir import Const, Operand, Var, bounds
 from overclock.translate.layout import Layout, number
 from overclock.translate.shapes import Array, Fixed
 from overclock.translate.values import (
@@ -60,6 +60,9 @@ COMPARE: dict[type, tuple[str, Callable[..., Any]]] = {
     ast.Gt: ("gt", operator.gt),
     ast.GtE: ("ge", operator.ge),
 }
+LARGEST = 2**63
+LARGE_FACTOR = 2**48  # products with larger constants overflow with everything but small numbers
+SMALL_FACTOR = 2**16  # products with smaller constants are taken for small; nobody counts to 2**47 in a step
 NUMERIC = (bool, int, float, np.generic, np.ndarray)
 
 
@@ -131,7 +134,31 @@ class Operators(Control):
             return self.fresh(self.builder.joined("matmul", np.matmul, a, b))
         if op in ("lshift",) and a.type.python and b.type.python:
             raise UnsupportedError("a shift of Python's unlimited integers by a number that is not known")
+        if op == "mul" and all(one.type.python and one.type.kind == "i" for one in (a, b)):
+            self._watch_product(a, b)
         return self.fresh(self.builder.joined(op, function, a, b))
+
+    def _watch_product(self, a: Operand, b: Operand) -> None:
+        """Python's integers have no end, ours have 64 bits: a product that may need more raises the overflow flag."""
+        factor, other = (a, b) if isinstance(a, Const) else (b, a)
+        (low, high), most = bounds(other), SMALL_FACTOR
+        if isinstance(factor, Const):
+            most = abs(int(factor.value))
+        elif bounds(factor) != (None, None) and None not in bounds(factor):
+            most = max(map(abs, bounds(factor)))  # pyright: ignore[reportArgumentType]
+        elif not isinstance(factor, Const):
+            self._too_large(self.builder.cast(factor, "float64"), self.builder.cast(other, "float64"))
+            return
+        if most >= LARGE_FACTOR and (low is None or high is None):
+            raise UnsupportedError("a product of whole numbers that may need more than 64 bits")
+        if most < SMALL_FACTOR or (low is not None and high is not None and max(-low, high) * most < LARGEST):
+            return
+        self._too_large(self.builder.cast(other, "float64"), Const(float(most)))
+
+    def _too_large(self, a: Operand, b: Operand) -> None:
+        size = self.builder.let("abs", np.abs, self.builder.joined("mul", operator.mul, a, b))
+        over = self.builder.joined("ge", operator.ge, size, Const(float(LARGEST)))
+        self.store.overflow = self.logical("or", self.store.overflow, self.builder.cast(over, "bool", True))
 
     def special_operator(self, op: str, left: Value, right: Value) -> Value | None:
         """Operators that a class defines itself."""
@@ -144,6 +171,9 @@ class Operators(Control):
 
     def _power(self, base: Operand, exponent: Operand) -> Value:
         if isinstance(exponent, Const) and np.ndim(exponent.value) == 0:
+            if base.type.python and base.type.kind == "i" and exponent.value > 2:
+                root = Const(float(LARGEST ** (1 / exponent.value)))
+                self._too_large(self.builder.cast(base, "float64"), Const(LARGEST / root.value))
             if exponent.value == 2 and base.type.kind != "b":
                 dtype = base.type
                 if isinstance(exponent.value, float) and dtype.kind in "iu":
@@ -173,7 +203,7 @@ class Operators(Control):
             operand = self.builder.cast(operand, "int64", True)
         out = self.builder.let(op, function, operand)
         if isinstance(out, Var) and op == "neg" and isinstance(operand, Var) and operand.low is not None:
-            out.low, out.high = -(operand.high or 0), -operand.low
+            out.low, out.high = None if operand.high is None else -operand.high, -operand.low
         return self.fresh(out)
 
     def not_(self, operand: Operand) -> Value:
@@ -311,7 +341,9 @@ class Operators(Control):
                 raise UnsupportedError("`is` between things of which one is a copy of the other here")
             return Const(left == right)
         if isinstance(right, Known) and isinstance(right.value, bool) and isinstance(left, Num):
-            if left.operand.type.kind == "b" and left.operand.type.python:
+            if left.operand.type.kind == "b" and not left.operand.type.python:
+                raise UnsupportedError("`is` with a bool that is NumPy's own, or is so at times")
+            if left.operand.type.kind == "b":
                 return left.operand if right.value else self.negated(left.operand)
             return Const(False)
         mapped = self.map_options(operator.is_, left, right)

@@ -132,7 +132,9 @@ class _Watcher:
                 self.shapes[path] = shapes.join(self.shapes[path], of_python(value))
             except UnsupportedError as error:
                 self.refused[path] = error.reason
-        if isinstance(value, bool | int | float) or (isinstance(value, np.generic) and value.dtype.kind in "biuf"):
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            self.refused[path] = f"'{path[-1]}' is a whole number that needs more than 64 bits"
+        elif isinstance(value, bool | int | float) or (isinstance(value, np.generic) and value.dtype.kind in "biuf"):
             low, high = self.ranges.get(path, (float(value), float(value)))
             self.ranges[path] = (min(low, float(value)), max(high, float(value)))
 

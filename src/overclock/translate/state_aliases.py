@@ -35,6 +35,7 @@ class StateNames:
     def __init__(self, root: Ref, paths: Iterable[Path], store: Store) -> None:
         self._root = root
         self._entered = {path: {cell for _, cell in self._cells(path, store)} for path in paths}
+        self._values = {path: self._at(path, store) for path in self._entered}
 
     def connect(self, live: Any, store: Store) -> None:
         """What the constructor gave two names, or made a view of something else, has two names in the run as well."""
@@ -57,6 +58,11 @@ class StateNames:
             store.echoes.link(one, other)
         if len(ones) > 1 and len(set(ones)) == 1:
             store.echoes.doubled |= set(ones)
+
+    def joined(self, path: Path, store: Store) -> "list[Place | None]":
+        """Where `+` or `*` was applied to an attribute as to a tuple or a list."""
+        own = self._values[path]
+        return [place for value, place in store.journal.joined if value is own or value == own]
 
     def changed(self, store: Store) -> dict[Path, Place | None]:
         """The attributes that the run changed in place, and where."""

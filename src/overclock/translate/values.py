@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from overclock.translate.aliases import TWO_NAMES, WHOLE, Echoes, Journal, changeable
-from overclock.translate.errors import UnsupportedError
+from overclock.translate.errors import Place, UnsupportedError
 from overclock.translate.ir import Const, Operand, Var
 from overclock.translate.shapes import LIST, Shape, of_python
 
@@ -93,6 +93,18 @@ class Closure:
     frame: int
     module: Any
     defaults: "tuple[Value, ...]" = ()
+    home: Any = None  # the active call it was defined in; it cannot be used after that
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Lazy:
+    """Something to run through that looks at other things only then: zip, enumerate, reversed, a dict's entries ...
+
+    A "chain" is a list behind a list of other things; a "set" may have equal items, so it is only good for `in`.
+    """
+
+    kind: str
+    items: "tuple[Value, ...]"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -119,7 +131,7 @@ class Gone:
     reason: str = "it has no value here"
 
 
-Value = Known | Num | Pack | Ref | View | Elem | May | Pick | Bound | Closure | Span | Super | Gone
+Value = Known | Num | Pack | Ref | View | Elem | May | Pick | Bound | Closure | Span | Lazy | Super | Gone
 UNSET = Gone()
 NONE = Known(None)
 
@@ -148,6 +160,7 @@ class ManyCell:
     leaves: list[Operand]
     length: Operand
     kind: str = LIST
+    grows: bool = False  # made in this run or in this turn of a loop: room for one more is made when it is needed
 
 
 @dataclasses.dataclass
@@ -209,13 +222,17 @@ class Store:
 
     def __getitem__(self, ref: Ref) -> Cell:
         if ref.cell in self.echoes.stale:
-            raise UnsupportedError(TWO_NAMES)
+            raise UnsupportedError(TWO_NAMES, self._changed_at(ref.cell))
         return self.cells[ref.cell]
 
     def change(self, ref: Ref, event: str = WHOLE) -> None:
         """To be called before a cell is changed, or (ITEMS) something inside an item of a list kept as arrays."""
         self.echoes.change(ref.cell, event)
         self.journal.changed.setdefault(ref.cell, self.journal.place)
+
+    def _changed_at(self, cell: int) -> Place | None:
+        changed = self.journal.changed
+        return next((changed[other] for other in sorted(self.echoes.of(cell)) if other in changed), None)
 
     def reached(self, value: "Value") -> set[int]:
         """The cells that a value consists of."""
@@ -340,8 +357,9 @@ def same_value(a: Value, b: Value) -> bool:
     if isinstance(a, Bound) and isinstance(b, Bound):
         return a.function == b.function and same_value(a.owner, b.owner)
     if isinstance(a, Closure) and isinstance(b, Closure):
-        return a.node is b.node and a.frame == b.frame
-    return isinstance(a, Gone) and isinstance(b, Gone)
+        same_defaults = len(a.defaults) == len(b.defaults) and all(map(same_value, a.defaults, b.defaults))
+        return a.node is b.node and a.home is b.home and same_defaults
+    return isinstance(a, Gone) and isinstance(b, Gone) and (a is UNSET) == (b is UNSET)
 
 
 def _same_part(a: Any, b: Any) -> bool:

@@ -25,23 +25,38 @@ PER_KIND, MAX_KINDS = 8, 128  # further calls kept of every kind, so that a rare
 
 
 class Draw(NamedTuple):
-    """One use of a recording generator inside a call: the method, its arguments, what it returned."""
+    """One use of a recording generator inside a call: the method, its arguments, what it returned.
+
+    A draw that is recorded by its site has the name of that, and as value what is recorded there.
+    """
 
     method: str
     arguments: tuple[Any, ...]
     keywords: dict[str, Any]
     value: Any
+    site: str | None = None
 
 
 _open_logs: list[list[Draw]] = []  # one per call that is running now, outermost first
 
 
-def note_draw(method: str, arguments: tuple[Any, ...], keywords: dict[str, Any], value: Any) -> None:
+def note_draw(
+    method: str, arguments: tuple[Any, ...], keywords: dict[str, Any], value: Any, site: str | None = None
+) -> None:
     """Tell every call that is running now about a draw; recording generators call this."""
     if _open_logs:
-        draw = Draw(method, captured(arguments), captured(keywords), captured(value))
+        draw = Draw(method, captured(arguments), captured(keywords), captured(value), site)
         for log in _open_logs:
             log.append(draw)
+
+
+Reader = Callable[[Any], dict[str, Any]]  # an instance -> its state, as copies
+_readers: dict[str, Reader] = {}
+
+
+def read_by(reader: Reader, *functions: str) -> None:
+    """From now on, recorded calls of these functions show of `self` what the reader reads, not its attributes."""
+    _readers.update(dict.fromkeys(functions, reader))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -251,6 +266,8 @@ class Recorder:
     def _copy_attributes(self, instance: Any, function: _Function) -> dict[str, Any]:
         self._busy = True
         try:
+            if instance is not None and function.name in _readers:
+                return _readers[function.name](instance)
             return {} if instance is None else captured_attributes(instance, function.depth, function.attributes)
         finally:
             self._busy = False

@@ -7,7 +7,7 @@ import dataclasses
 
 import numpy as np
 
-from overclock.verify.contract import MASK, Contract, Field, difference
+from overclock.verify.contract import FLAGS, MASK, Contract, Field, difference
 from overclock.verify.subject import Observed
 
 # Of the flags that may be excused: rounding moves a state across a threshold in very few steps (CartPole in float32:
@@ -41,7 +41,8 @@ def judge(contract: Contract, field: Field, tolerance: float, ref: Observed, per
         performance = np.empty((lanes, 0))
     errors = difference(reference, performance)
     wrong, excused = errors > tolerance, np.zeros(lanes, np.bool_)
-    if field.name in contract.limit_fields and reference.dtype == np.bool_ and contract.distance_to_limit is not None:
+    may_turn = field.name in contract.limit_fields and (field.name not in FLAGS or reference.dtype == np.bool_)
+    if may_turn and contract.distance_to_limit is not None:
         other_way = wrong & np.isfinite(errors)  # a flag of another shape or kind is no flag that fell the other way
         excused = other_way & (contract.distance_to_limit(ref.state) <= contract.limit_margin)
         errors, wrong = np.where(excused, 0.0, errors), wrong & ~excused

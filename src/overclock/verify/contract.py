@@ -73,8 +73,8 @@ class Contract:
     """Every compared field, and how far apart a comparison in lower precision may let flags fall.
 
     - `distance_to_limit(state)` says, per lane, how far a reference state is from the nearest threshold that decides
-      one of the flags `limit_fields`. Such a flag may differ within `limit_margin` of the threshold, for the reason
-      `limit_reason`; each case is counted, and many of them are a failure (compare.py).
+      one of the flags `limit_fields` (or a reward that follows from one). Such a flag may differ within `limit_margin`
+      of the threshold, for the reason `limit_reason`; each case is counted, and many are a failure (compare.py).
     - `free_running_steps` bounds how long an unstable system is compared without synchronising (None: to the end).
     - `step_limit`: longer episodes are cut there, on both sides alike, and counted (None: never).
     - `performance_masks` says why only the performance side reports action masks. Without it a mask that the

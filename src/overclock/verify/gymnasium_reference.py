@@ -1,115 +1,29 @@
 """Any Gymnasium environment as a reference Subject, with every random draw of it recorded.
 
-Gymnasium gives each environment a NumPy generator through `gymnasium.utils.seeding.np_random`; here that function
-hands out a generator that remembers what it returned, so the same numbers can be replayed on the other side.
+How it is recorded is exchangeable: by the calls of its `np_random` in their order (`recording_generator.py`), which
+suits an environment that always draws alike, or by a recorder that knows the draws by other names.
 """
 
 import contextlib
-import functools
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
 from gymnasium.utils import seeding
 
-from overclock.errors import UsageError
 from overclock.verify.branches import BranchTracer
-from overclock.verify.calls import note_draw
+from overclock.verify.recording_generator import (
+    RecordingGenerator,
+    no_draws,
+    recorded_np_random,
+    taken_calls,
+    watched,
+)
 from overclock.verify.subject import Arrays, Observed
 
-# All public methods draw, so that none is missed in a later NumPy either.
-DRAW_METHODS = tuple(
-    name
-    for name, value in inspect.getmembers(np.random.Generator, callable)
-    if not name.startswith("_") and name != "spawn"
-)
-
-_drawn_by: "list[RecordingGenerator] | None" = None  # while an environment's own code runs: who drew
-
-
-@contextlib.contextmanager
-def _watched() -> "Iterator[list[RecordingGenerator]]":
-    """Inside, an environment gets nothing from its generators that would not be recorded; gives those it drew from."""
-    global _drawn_by
-    _drawn_by = drawn_by = []
-    try:
-        yield drawn_by
-    finally:
-        _drawn_by = None
-
-
-class RecordingGenerator(np.random.Generator):
-    """A NumPy generator that keeps a copy of everything it returns.
-
-    An environment that takes randomness past it (by the bit generator, by a copy or a child of it) is told so: what
-    is not recorded cannot be replayed on the other side.
-    """
-
-    def __init__(self, bit_generator: np.random.BitGenerator) -> None:
-        super().__init__(bit_generator)
-        self.calls: list[tuple[str, Any]] = []
-        self.inside = False
-
-    @property
-    def bit_generator(self) -> np.random.BitGenerator:
-        """As NumPy's, for those who save and restore generators; not for environments."""
-        if _drawn_by is not None:
-            _refuse("the bit generator of np_random")
-        return np.random.Generator.bit_generator.__get__(self)  # pyright: ignore[reportAttributeAccessIssue]
-
-    def spawn(self, n_children: int) -> NoReturn:
-        """Not recorded, so refused."""
-        _refuse("np_random.spawn")
-
-    def __str__(self) -> str:
-        return type(self).__name__  # NumPy's names the bit generator
-
-    def __reduce__(self) -> Any:
-        if _drawn_by is not None:
-            _refuse("a copy of np_random")
-        return super().__reduce__()
-
-
-def _refuse(what: str) -> NoReturn:
-    raise UsageError(f"The environment uses {what}, whose draws are not recorded; draw by np_random itself.")
-
-
-def _recording(name: str) -> Callable[..., Any]:
-    original = getattr(np.random.Generator, name)
-
-    @functools.wraps(original)
-    def method(self: RecordingGenerator, *args: Any, **kwargs: Any) -> Any:
-        if self.inside:  # `choice` calls `integers` by itself; the outer call is the draw
-            return original(self, *args, **kwargs)
-        self.inside = True
-        try:
-            value = original(self, *args, **kwargs)
-        finally:
-            self.inside = False
-        # shuffle works in place and returns None: what it did to its argument is the draw. Copies, because the
-        # environment may change a drawn array afterwards.
-        drawn = np.array(value if name != "shuffle" else args[0] if args else kwargs["x"])
-        self.calls.append((name, drawn))
-        if _drawn_by is not None:
-            _drawn_by.append(self)
-        note_draw(name, args, kwargs, drawn)
-        return value
-
-    return method
-
-
-for _name in DRAW_METHODS:
-    setattr(RecordingGenerator, _name, _recording(_name))
-
-
-def _recorded_np_random(seed: int | None = None) -> tuple[np.random.Generator, int]:
-    generator, used_seed = _plain_np_random(seed)
-    return RecordingGenerator(generator.bit_generator), used_seed
-
-
-_plain_np_random = seeding.np_random
+__all__ = ["GymnasiumSubject", "RecordingGenerator", "no_draws"]
 
 OUTPUTS: tuple[str, ...] = ("obs", "reward", "terminated", "truncated")
 NOT_THE_RULES = {"gymnasium.core", "typing", "builtins"}  # bases that every environment has
@@ -119,11 +33,60 @@ StateWriter = Callable[[gymnasium.Env, Arrays], None]
 DrawNamer = Callable[[list[tuple[str, Any]]], Arrays]
 
 
+class DrawRecorder(Protocol):
+    """Another way to record draws than by the calls of `np_random`, in their order."""
+
+    def making(self, lane: int) -> contextlib.AbstractContextManager[None]:
+        """Inside, a lane's instance is made."""
+        ...
+
+    def recording(self, lane: int, seed: int | None) -> contextlib.AbstractContextManager[Arrays]:
+        """Inside, a lane's instance is reset (with a seed) or steps; its named draws are in the dict afterwards."""
+        ...
+
+
+class Border(Protocol):
+    """How observations become arrays, and arrays actions, where they are not single arrays by themselves."""
+
+    def shown(self, space: gymnasium.Space[Any], obs: Any) -> np.ndarray:
+        """An observation as an array."""
+        ...
+
+    def taken(self, space: gymnasium.Space[Any], action: np.ndarray) -> Any:
+        """A row of actions as an instance takes it."""
+        ...
+
+    def described(self, space: gymnasium.Space[Any]) -> dict[str, Any]:
+        """The action space, as `Subject.describe` has it."""
+        ...
+
+
+class PlainBorder:
+    """For observations that are arrays, and actions that are arrays or single numbers."""
+
+    def shown(self, space: gymnasium.Space[Any], obs: Any) -> Any:
+        """As it is."""
+        return obs
+
+    def taken(self, space: gymnasium.Space[Any], action: np.ndarray) -> Any:
+        """A number where it is one."""
+        return action.item() if action.ndim == 0 else action
+
+    def described(self, space: gymnasium.Space[Any]) -> dict[str, Any]:
+        """Discrete from zero, or a box."""
+        if isinstance(space, gymnasium.spaces.Discrete) and space.start == 0:
+            return {"kind": "discrete", "n": int(space.n)}
+        if isinstance(space, gymnasium.spaces.Box):
+            return {"kind": "box", "low": space.low, "high": space.high}
+        raise NotImplementedError(f"no action source for {space}")
+
+
 class GymnasiumSubject:
     """`num_envs` separate instances of one Gymnasium id, stepped one after the other.
 
     - `read_state(env)` / `write_state(env, values)`: the named state fields of one instance;
-    - `name_reset_draws(calls)` / `name_step_draws(calls)`: recorded generator calls -> named draws of one instance.
+    - `name_reset_draws(calls)` / `name_step_draws(calls)`: recorded generator calls -> named draws of one instance;
+    - `recorder` names draws in another way instead; `border` stands between arrays and what instances show and take.
     """
 
     def __init__(
@@ -134,11 +97,17 @@ class GymnasiumSubject:
         write_state: StateWriter,
         name_reset_draws: DrawNamer,
         name_step_draws: DrawNamer,
+        recorder: DrawRecorder | None = None,
+        border: Border = PlainBorder(),
         **make_arguments: Any,
     ) -> None:
-        seeding.np_random = _recorded_np_random
-        self.num_envs = num_envs
-        self._envs = [gymnasium.make(env_id, **make_arguments) for _ in range(num_envs)]
+        self.num_envs, self._recorder, self._border = num_envs, recorder, border
+        if recorder is None:
+            seeding.np_random = recorded_np_random
+        self._envs: list[gymnasium.Env] = []
+        for lane in range(num_envs):
+            with contextlib.nullcontext() if recorder is None else recorder.making(lane):
+                self._envs.append(gymnasium.make(env_id, **make_arguments))
         self._read_state, self._write_state = read_state, write_state
         self._name_reset_draws, self._name_step_draws = name_reset_draws, name_step_draws
         self._draws: list[Arrays] = [{} for _ in range(num_envs)]
@@ -153,35 +122,33 @@ class GymnasiumSubject:
 
     def describe(self) -> dict[str, Any]:
         """As `Subject.describe`."""
-        space, calls = self._envs[0].action_space, ["trace", "branches"]
-        if isinstance(space, gymnasium.spaces.Discrete) and space.start == 0:
-            return {"kind": "discrete", "n": int(space.n), "calls": calls}
-        if isinstance(space, gymnasium.spaces.Box):
-            return {"kind": "box", "low": space.low, "high": space.high, "calls": calls}
-        raise NotImplementedError(f"no action source for {space}")
+        return {**self._border.described(self._envs[0].action_space), "calls": ["trace", "branches"]}
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
         """As `Subject.reset`; a Gymnasium reference starts from seeds and reports the draws they led to."""
         for lane, env in enumerate(self._envs):
             if mask[lane]:
-                with _watched() as drawn_by, self._traced():
-                    self._obs[lane], info = env.reset(seed=int(seeds[lane]))
+                with self._recording(lane, int(seeds[lane])) as drawn, self._traced():
+                    obs, info = env.reset(seed=int(seeds[lane]))
+                self._obs[lane] = self._border.shown(env.observation_space, obs)
                 self._masks[lane] = info.get("action_mask")
-                self._draws[lane] = self._name_reset_draws(_taken_calls(env, drawn_by))
+                self._draws[lane] = drawn
         return Observed({"obs": np.stack(self._obs), **self._mask()}, self._state(), _stack(self._draws))
 
     def step(self, actions: np.ndarray, draws: Arrays | None = None) -> Observed:
         """As `Subject.step`."""
         rows, step_draws, new_branches = [], [], np.zeros(self.num_envs, np.int32)
         for lane, env in enumerate(self._envs):
-            action = actions[lane].item() if actions.ndim == 1 else actions[lane]
+            action = self._border.taken(env.action_space, actions[lane])
             known = self._reached()
-            with _watched() as drawn_by, self._traced():
+            with self._recording(lane) as drawn, self._traced():
                 obs, reward, terminated, truncated, info = env.step(action)
             new_branches[lane] = self._reached() - known
-            self._obs[lane], self._masks[lane] = obs, info.get("action_mask")
-            rows.append((np.asarray(obs), np.float64(reward), np.bool_(terminated), np.bool_(truncated)))
-            step_draws.append(self._name_step_draws(_taken_calls(env, drawn_by)))
+            self._obs[lane] = self._border.shown(env.observation_space, obs)
+            self._masks[lane] = info.get("action_mask")
+            flags = np.bool_(terminated), np.bool_(truncated)
+            rows.append((np.asarray(self._obs[lane]), reward_of(reward), *flags))
+            step_draws.append(drawn)
         columns = (np.stack(column) for column in zip(*rows, strict=True))
         outputs: Arrays = {**dict(zip(OUTPUTS, columns, strict=True)), **self._mask()}
         if self._tracer is not None:
@@ -202,6 +169,19 @@ class GymnasiumSubject:
         """What `trace` has seen so far, in words: branch outcomes reached and missed, functions never entered."""
         return {} if self._tracer is None else self._tracer.report()
 
+    @contextlib.contextmanager
+    def _recording(self, lane: int, seed: int | None = None) -> Iterator[Arrays]:
+        """Inside, a lane's instance is reset or steps; what it drew is in the dict afterwards."""
+        if self._recorder is not None:
+            with self._recorder.recording(lane, seed) as drawn:
+                yield drawn
+            return
+        drawn = {}
+        with watched() as drawn_by:
+            yield drawn
+        name = self._name_step_draws if seed is None else self._name_reset_draws
+        drawn.update(name(taken_calls(self._envs[lane], drawn_by)))
+
     def _traced(self) -> contextlib.AbstractContextManager[Any]:
         return contextlib.nullcontext() if self._tracer is None else self._tracer
 
@@ -218,30 +198,9 @@ class GymnasiumSubject:
         return _stack([self._read_state(env) for env in self._envs])
 
 
-def _taken_calls(env: gymnasium.Env, drawn_by: list[RecordingGenerator]) -> list[tuple[str, Any]]:
-    """What an environment drew since the last time; `drawn_by` are the generators that it drew from."""
-    generator, name = env.unwrapped.np_random, type(env.unwrapped).__name__
-    if not isinstance(generator, RecordingGenerator):
-        raise UsageError(
-            f"{name} has a generator of its own ({type(generator).__name__}), whose draws are not recorded; let "
-            "Gymnasium make np_random: call super().reset(seed=seed) and set no other."
-        )
-    if any(one is not generator for one in drawn_by):
-        raise UsageError(
-            f"{name} draws from another generator than its np_random (that of a space, of an environment inside it, or "
-            "the one before the reset), which nobody names; draw by np_random alone."
-        )
-    calls = list(generator.calls)
-    generator.calls.clear()
-    return calls
-
-
-def no_draws(calls: list[tuple[str, Any]]) -> Arrays:
-    """The namer of a reset or a step that draws nothing; it does not look away when it does."""
-    if calls:
-        drawn = ", ".join(name for name, _ in calls)
-        raise UsageError(f"The environment drew ({drawn}) where nothing is expected; name these draws.")
-    return {}
+def reward_of(reward: Any) -> np.ndarray | np.float64:
+    """A number as float64; several rewards at once as they are."""
+    return np.float64(reward) if np.ndim(reward) == 0 else np.asarray(reward)
 
 
 def _stack(rows: list[Arrays]) -> Arrays:

@@ -44,8 +44,24 @@ def compare_rollouts(
         ProcessSubject(twin.reference, num_lanes, "the reference", timeout) as reference,
         ProcessSubject(twin.performance_in(precision), num_lanes, "the performance side", timeout) as performance,
     ):
-        comparison = _Comparison(twin.contracts[precision], mode, precision, actions)
-        return comparison.run(reference, performance, episodes, source(reference.description), seed, progress)
+        return compare_sides(reference, performance, twin, episodes, mode, precision, actions, source, seed, progress)
+
+
+def compare_sides(
+    reference: ProcessSubject,
+    performance: ProcessSubject,
+    twin: Twin,
+    episodes: int,
+    mode: Mode,
+    precision: Precision,
+    actions: str,
+    source: SourceMaker,
+    seed: int | tuple[int, ...] = 0,
+    progress: Callable[[int], None] = lambda finished: None,
+) -> RolloutResult:
+    """The same with sides that run already, as many lanes of each, in the precision that is named."""
+    comparison = _Comparison(twin.contracts[precision], mode, precision, actions)
+    return comparison.run(reference, performance, episodes, source(reference.description), seed, progress)
 
 
 def _numbers(sequence: np.random.SeedSequence) -> Iterator[int]:

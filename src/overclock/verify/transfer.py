@@ -13,7 +13,6 @@ from typing import Any
 from overclock.env.registry import load
 from overclock.errors import UsageError
 from overclock.verify.contract import Twin
-from overclock.verify.statistics import looks_alpha
 from overclock.verify.transfer_games import SYNTHETIC, Games, Group, Record
 from overclock.verify.transfer_judge import aa_control, judge_returns, judge_visits, margins_of, visits_of_reference
 from overclock.verify.transfer_plan import RANDOM, TransferPlan
@@ -56,7 +55,7 @@ def check_transfer(
         ],
         "controls": _controls(games, margins),
         "margins": margins,
-        "alpha": looks_alpha(plan.looks),
+        "alpha": plan.alpha,
         "trained_on": list(games.sides),
         "curves": games.curves,
     }
@@ -110,7 +109,7 @@ def _look_by_look(games: Games, bugs: Sequence[str]) -> tuple[dict[Group, dict[s
     Known bugs are far beyond the margins, so the first look's policies see them; one that is made up of margins has to
     be looked for as closely as the sides are compared.
     """
-    plan, alpha, margins = games.plan, looks_alpha(games.plan.looks), {}
+    plan, alpha, margins = games.plan, games.plan.alpha, {}
     judged: dict[Group, dict[str, Any]] = {}
     still_open = games.groups
     for look in range(1, plan.looks + 1):
@@ -131,7 +130,7 @@ def _look_by_look(games: Games, bugs: Sequence[str]) -> tuple[dict[Group, dict[s
 
 def _controls(games: Games, margins: dict[str, Any]) -> dict[str, Any]:
     """Whether the reference differs from itself, and whether bugs are seen: known ones, or one that is made up."""
-    plan, alpha = games.plan, looks_alpha(games.plan.looks)
+    plan, alpha = games.plan, games.plan.alpha
     itself = [
         {**_named(group), **aa_control(games.returns(games.reference, group), margins["values"][group[1]], alpha)}
         for group in games.groups

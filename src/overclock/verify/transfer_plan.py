@@ -13,6 +13,7 @@ from typing import Any
 
 from overclock.errors import UsageError
 from overclock.verify.contract import Precision
+from overclock.verify.statistics import looks_alpha
 from overclock.verify.subject import SubjectSpec
 
 RANDOM = "random"
@@ -50,12 +51,17 @@ class TransferPlan:
     """A bug of the twin that returns are known not to show; it is run so that the result can say so."""
     precision: Precision = "float32"
     """Of the performance side: what people train with."""
+    attempt: int = 1
+    """How often chance was asked this question, this time included: who may try again until it says yes must be surer
+    each time, so every alpha is divided by it."""
 
     def __post_init__(self) -> None:
         shares = [share for _, share in self.strengths]
         names = [name for name, _ in self.strengths]
         if shares != sorted(set(shares)) or not shares or shares[0] < 0.0 or shares[-1] > 1.0:
             raise UsageError(f"The strengths need growing shares of the training from 0 to 1, got {shares}.")
+        if self.attempt < 1:
+            raise UsageError(f"Attempts are counted from 1, got {self.attempt}.")
         if self.seeds < 2 or self.looks not in (1, 2, 3):
             raise UsageError(f"Plan at least 2 seeds and 1 to 3 looks, got {self.seeds} and {self.looks}.")
         if self.episodes < MIN_EPISODES or self.step_limit < 1:
@@ -68,6 +74,11 @@ class TransferPlan:
             raise UsageError(f"Every strength needs a positive margin: {names}, got {dict(self.margins)}.")
         if not self.margin_reason:
             raise UsageError("Margins that are stated need a reason.")
+
+    @property
+    def alpha(self) -> float:
+        """Of every one-sided test at every look."""
+        return looks_alpha(self.looks) / self.attempt
 
     def quick(self) -> "TransferPlan":
         """A small one that shows the machinery works; too few policies and episodes for a verdict to rely on."""

@@ -28,7 +28,7 @@ def find_twin(target: str) -> Found:
     if is_folder(target):
         return Found(str(Path(target).resolve()), _of_folder(Path(target)))
     if ":" in target:
-        return Found(target, _loaded(target, target))
+        return Found(target, _found_here(_loaded(target, target)))
     return _registered(target)
 
 
@@ -63,6 +63,16 @@ def _of_folder(folder: Path) -> Twin:
     twin = _loaded("twin:twin", str(folder))
     return dataclasses.replace(
         twin, reference=_finding(twin.reference, path), performance=_finding(twin.performance, path)
+    )
+
+
+def _found_here(twin: Twin) -> Twin:
+    """Both sides look in the current folder where this process does, which `python -m overclock` makes it do."""
+    here = str(Path.cwd())
+    if here not in (str(Path(place).resolve()) for place in sys.path):
+        return twin
+    return dataclasses.replace(
+        twin, reference=_finding(twin.reference, here), performance=_finding(twin.performance, here)
     )
 
 

@@ -29,5 +29,12 @@ def serve(entry_point: str, num_envs: int, options: dict[str, Any]) -> None:
             write_message(replies, {"error": f"{type(error).__name__}: {error}"})
 
 
+def arguments() -> tuple[str, int, dict[str, Any]]:
+    """What to serve; the command line then tells a subject no more, which could behave by who it is asked by."""
+    entry_point, num_envs, options = sys.argv[1:]
+    del sys.argv[1:], sys.orig_argv[1:]
+    return entry_point, int(num_envs), json.loads(options)
+
+
 if __name__ == "__main__":
-    serve(sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3]))
+    serve(*arguments())

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import threading
 import tomllib
 from pathlib import Path
@@ -145,7 +146,7 @@ def test_an_exit_code_of_zero_proves_nothing_and_another_one_neither(agent, cli,
 def test_a_spent_budget_is_a_refusal_and_a_turn_limit_is_an_end(agent, cli, task):
     cli.write("print((golden / 'gemini_refused.stderr').read_text(), file=sys.stderr)\nsys.exit(146)")
     refused = agent("gemini").work(task, ENDPOINT)
-    assert (refused.ended, refused.usage) == ("refused", None)
+    assert (refused.ended, refused.status, refused.usage) == ("refused", 402, None)
     assert "budget of this run is spent" in refused.reason
     cli.says("claude_refused.json", "sys.exit(1)")
     assert agent("claude").work(task, ENDPOINT).ended == "refused"
@@ -254,6 +255,12 @@ def test_claudes_dollars_are_of_the_session_and_its_tokens_of_the_call(agent, cl
     second = agent("claude").work(resumed(task, first), ENDPOINT)
     assert second.usage.dollars == pytest.approx(0.006)
     assert second.usage.input_tokens == first.usage.input_tokens
+
+
+def test_what_is_between_backticks_is_a_command():
+    for name in built_in():
+        said = load_profile(BUILT_IN / f"{name}.toml").remedy
+        assert re.fullmatch(r"install it with `npm install -g [\w@/-]+`( \(.+\))?", said)
 
 
 def test_a_missing_program_says_how_to_install_it(agent, task):

@@ -1,4 +1,4 @@
-"""Several candidates at once: the best one that holds is merged, and of the others nothing is left."""
+"""Several agents at once, each in a git worktree of its own; whatever happens, nothing of it is left."""
 
 import shutil
 import subprocess
@@ -6,13 +6,12 @@ import threading
 
 import pytest
 
-from overclock.errors import UsageError
+from overclock.errors import MissingError
 from overclock.recipe.agents import Task, Work
-from overclock.recipe.agents.parallel import candidates
-from overclock.recipe.agents.scripted import ScriptedAgent
-from overclock.recipe.usage import Usage
+from overclock.recipe.agents.parallel import side_by_side
+from overclock.recipe.agents.worktrees import worktrees
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="parallel candidates need git")
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="worktrees need git")
 
 
 def git(folder, *arguments):
@@ -20,177 +19,140 @@ def git(folder, *arguments):
     return subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
-@pytest.fixture
-def task(tmp_path):
-    folder = tmp_path / "place/candidate"
-    folder.mkdir(parents=True)
-    git(folder, "init", "--quiet")
-    (folder / "env.py").write_text("score = 0\n")
-    (folder / ".gitignore").write_text("*.secret\n")
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "-m", "start")
-    return Task("t", "translate", "prompt", folder, 60.0)
+def tasks(*folders):
+    return [Task(f"t.{number}", "translate", "prompt", folder, 60.0) for number, folder in enumerate(folders)]
 
 
-def writes(**files):
-    return ScriptedAgent(lambda _: {f"{name}.py": text for name, text in files.items()}, Usage(1, 10, dollars=0.5))
+class Does:
+    """An agent that does what a function says."""
 
-
-def score(folder, work):
-    value = float((folder / "env.py").read_text().split("=")[1])
-    return value if value >= 0 else None  # negative: does not hold
-
-
-def nothing_left(task):
-    folder = task.folder
-    assert [path.name for path in folder.parent.iterdir()] == ["candidate"]
-    assert git(folder, "worktree", "list").count("\n") == 1
-    assert list((folder / ".git").glob("worktrees/*")) == []
-    assert git(folder, "status", "--porcelain") == ""
-    return True
-
-
-def test_the_best_candidate_is_merged_and_the_others_are_gone(task):
-    agents = [
-        writes(env="score = 1"),
-        writes(env="score = 3", new="x = 1"),
-        writes(env="score = -9"),
-        writes(env="score = 3"),
-    ]
-    chosen = candidates(agents, task, None, score)
-    assert chosen.best.number == 1  # the first of two equals
-    assert [candidate.score for candidate in chosen.candidates] == [1.0, 3.0, None, 3.0]
-    assert (task.folder / "env.py").read_text() == "score = 3"
-    assert (task.folder / "new.py").read_text() == "x = 1"
-    assert git(task.folder, "rev-parse", "HEAD").strip() == chosen.best.commit
-    assert git(task.folder, "rev-list", "--count", "HEAD").strip() == "2"
-    assert (chosen.usage.calls, chosen.usage.dollars) == (4, 2.0)
-    assert nothing_left(task)
-
-
-def test_nothing_is_merged_if_no_candidate_holds(task):
-    before = git(task.folder, "rev-parse", "HEAD")
-    chosen = candidates([writes(env="score = -1"), writes(env="score = -2")], task, None, score)
-    assert chosen.best is None
-    assert git(task.folder, "rev-parse", "HEAD") == before
-    assert (task.folder / "env.py").read_text() == "score = 0\n"
-    assert nothing_left(task)
-
-
-class Waits:
-    """Works until it is stopped."""
-
-    name = "waits"
-
-    def __init__(self):
-        self.stopped = threading.Event()
+    def __init__(self, what, name="does"):
+        self.what, self.name, self.stopped = what, name, threading.Event()
 
     def work(self, task, endpoint):
-        self.stopped.wait()
-        return Work("crashed", "stopped")
+        self.what(self, task)
+        return Work("finished", f"{self.name} worked on {task.id}")
 
     def stop(self):
         self.stopped.set()
 
 
-class Raises:
-    name = "raises"
+def test_every_task_is_worked_on_at_the_same_time_and_told_as_it_ends(tmp_path):
+    together, ended, caller = threading.Barrier(3, timeout=30), [], threading.current_thread()
 
-    def work(self, task, endpoint):
-        (task.folder / "half.py").write_text("x")
-        raise RuntimeError("out of luck")
+    def told(task, work):
+        assert threading.current_thread() is caller
+        ended.append((task.id, work.ended))
+
+    agents = [Does(lambda agent, task: together.wait()) for _ in range(3)]  # breaks unless all three are inside
+    side_by_side(agents, tasks(*[tmp_path] * 3), None, told)
+    assert sorted(ended) == [("t.0", "finished"), ("t.1", "finished"), ("t.2", "finished")]
 
 
-def test_an_agent_that_raises_stops_the_others_and_leaves_nothing(task):
-    waits = Waits()
-    with pytest.raises(RuntimeError, match="out of luck"):
-        candidates([waits, Raises()], task, None, score)
+def test_an_agent_works_on_one_task_at_a_time_where_there_are_more_tasks_than_agents(tmp_path):
+    busy, ended = threading.Lock(), []
+
+    def works(agent, task):
+        assert busy.acquire(blocking=False)
+        busy.release()
+
+    side_by_side([Does(works)], tasks(*[tmp_path] * 4), None, lambda task, work: ended.append(task.id))
+    assert ended == ["t.0", "t.1", "t.2", "t.3"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_agent_or_a_listener_that_raises_stops_the_others(tmp_path, error):
+    def fails(agent, task):
+        raise error("out of luck")
+
+    waits = Does(lambda agent, task: agent.stopped.wait())
+    with pytest.raises(error, match="out of luck"):
+        side_by_side([waits, Does(fails)], tasks(tmp_path, tmp_path), None, lambda task, work: None)
     assert waits.stopped.is_set()
-    assert nothing_left(task)
+    other = Does(lambda agent, task: agent.stopped.wait())
+    with pytest.raises(error, match="not that"):
+        side_by_side([other, Does(lambda agent, task: None)], tasks(tmp_path, tmp_path), None, listener(error))
+    assert other.stopped.is_set()
 
 
+def listener(error):
+    def told(task, work):
+        raise error("not that")
+
+    return told
+
+
+@pytest.fixture
+def start(tmp_path):
+    folder = tmp_path / "candidate"
+    folder.mkdir()
+    (folder / "env.py").write_bytes(b"score = 0\r\n")
+    (folder / "note.secret").write_text("kept although it is ignored")
+    (folder / ".gitignore").write_text("*.secret\n")
+    (folder / ".gitattributes").write_text("*.py text eol=lf filter=x\n")
+    (folder / "link").symlink_to("/etc/passwd")
+    return folder
+
+
+@needs_git
+def test_every_worktree_begins_with_the_same_files_byte_for_byte(start, tmp_path):
+    with worktrees(start, tmp_path / "place", 3) as folders:
+        for folder in folders:
+            assert (folder / "env.py").read_bytes() == b"score = 0\r\n"
+            assert {path.name for path in folder.iterdir()} == {".git", ".gitignore", "env.py", "note.secret"}
+            assert git(folder, "status", "--porcelain", "--ignored") == ""
+        (folders[0] / "env.py").write_text("score = 1")
+        git(folders[0], "commit", "--all", "--quiet", "-m", "mine")
+        assert (folders[1] / "env.py").read_bytes() == b"score = 0\r\n"
+        assert git(folders[1], "log", "--oneline").count("\n") == 1
+    assert not (tmp_path / "place").exists()
+    assert (start / "env.py").read_bytes() == b"score = 0\r\n"
+
+
+@needs_git
+def test_an_empty_folder_is_a_beginning_too_and_what_a_kill_left_is_removed(tmp_path):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "place" / "1").mkdir(parents=True)
+    (tmp_path / "place" / "1" / "half.py").write_text("x")
+    with worktrees(tmp_path / "empty", tmp_path / "place", 1) as (folder,):
+        assert [path.name for path in folder.iterdir()] == [".git"]
+
+
+@needs_git
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
-def test_a_judge_that_raises_leaves_nothing(task, error):
-    def judge(folder, work):
+def test_whatever_is_raised_the_worktrees_are_gone(start, tmp_path, error):
+    with pytest.raises(error), worktrees(start, tmp_path / "place", 2):
         raise error
-
-    with pytest.raises(error):
-        candidates([writes(env="score = 1"), writes(env="score = 2")], task, None, judge)
-    assert (task.folder / "env.py").read_text() == "score = 0\n"
-    assert nothing_left(task)
+    assert not (tmp_path / "place").exists()
 
 
-def test_candidates_work_at_the_same_time_in_folders_of_their_own(task):
-    together = threading.Barrier(3, timeout=30)
-    seen = []
-
-    class Meets:
-        name = "meets"
-
-        def work(self, task, endpoint):
-            together.wait()  # breaks unless all three are inside
-            seen.append((task.id, task.folder))
-            return Work("finished", "")
-
-    candidates([Meets(), Meets(), Meets()], task, None, score)
-    assert sorted(name for name, _ in seen) == ["t.0", "t.1", "t.2"]
-    assert len({folder for _, folder in seen} | {task.folder}) == 4
-
-
-def test_what_is_judged_is_what_is_merged(task):
-    """A file that git ignores does not travel, so the judge must not see it either."""
-    agent = ScriptedAgent(lambda _: {"env.py": "score = 5", "help.secret": "cheat"})
-    judged = []
-
-    def judge(folder, work):
-        judged.append(sorted(path.name for path in folder.iterdir() if path.name != ".git"))
-        return 1.0
-
-    candidates([agent], task, None, judge)
-    assert judged == [[".gitignore", "env.py"]]
-    assert not (task.folder / "help.secret").exists()
-    assert nothing_left(task)
-
-
-class PlaysWithGit:
-    """Commits by itself, plants hooks, and replaces git's own link by a repository whose settings run a program."""
-
-    name = "plays"
-
-    def __init__(self, trap):
-        self.trap = trap
-
-    def work(self, task, endpoint):
-        folder = task.folder
-        (folder / "env.py").write_text("score = 8")
-        git(folder, "checkout", "--quiet", "--orphan", "elsewhere")
-        git(folder, "commit", "--quiet", "--all", "-m", "mine")
+@needs_git
+def test_an_agent_that_plays_with_git_runs_no_program_of_its_own(start, tmp_path):
+    trap = tmp_path / "trapped"
+    with worktrees(start, tmp_path / "place", 1) as (folder,):
         (folder / ".git").unlink()
         git(folder, "init", "--quiet")
         for name in ("core.fsmonitor", "core.sshCommand", "filter.x.clean"):
-            git(folder, "config", name, f"touch {self.trap}; false")
+            git(folder, "config", name, f"touch {trap}; false")
         (folder / ".gitattributes").write_text("*.py filter=x\n")
-        return Work("finished", "")
-
-
-def test_an_agent_that_plays_with_git_neither_runs_a_program_nor_changes_history(task, tmp_path):
-    trap = tmp_path / "trapped"
-    base = git(task.folder, "rev-parse", "HEAD").strip()
-    chosen = candidates([PlaysWithGit(trap)], task, None, score)
-    assert chosen.best is not None
-    assert git(task.folder, "rev-parse", "HEAD^").strip() == base
-    assert (task.folder / "env.py").read_text() == "score = 8"
+        (folder / ".git" / "hooks").mkdir(exist_ok=True)
     assert not trap.exists()
+    assert not (tmp_path / "place").exists()
 
 
-def test_uncommitted_changes_are_refused_because_the_candidates_would_not_have_them(task):
-    (task.folder / "env.py").write_text("score = 1")
-    with pytest.raises(UsageError, match="uncommitted changes"):
-        candidates([writes(env="score = 2")], task, None, score)
-    with pytest.raises(UsageError, match="git status failed"):
-        candidates([], Task("t", "p", "", task.folder.parent.parent, 1.0), None, score)
+@needs_git
+def test_nothing_of_the_user_s_git_settings_matters(start, tmp_path, monkeypatch):
+    (tmp_path / "config").write_text(
+        "[core]\n\tautocrlf = true\n[commit]\n\tgpgSign = true\n[init]\n\ttemplateDir = /x\n"
+    )
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    with worktrees(start, tmp_path / "place", 1) as (folder,):
+        assert (folder / "env.py").read_bytes() == b"score = 0\r\n"
 
 
-def test_the_usage_is_unknown_if_one_candidate_does_not_say(task):
-    quiet = ScriptedAgent(lambda _: {"env.py": "score = 1"})
-    assert candidates([writes(env="score = 2"), quiet], task, None, score).usage is None
+def test_without_git_the_sentence_says_what_is_missing(start, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingError, match="need git"), worktrees(start, tmp_path / "place", 1):
+        pass
+    assert not (tmp_path / "place").exists()

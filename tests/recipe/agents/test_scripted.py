@@ -3,13 +3,16 @@
 import dataclasses
 
 import pytest
+from recipe.run_story import Story
 
 from overclock.errors import UsageError
 from overclock.recipe.agents import Work, by_name
 from overclock.recipe.agents.api import ApiAgent
 from overclock.recipe.agents.command import CommandAgent
 from overclock.recipe.agents.manual import ManualAgent
-from overclock.recipe.agents.scripted import RecordingAgent, ReplayAgent, ScriptedAgent
+from overclock.recipe.agents.replay import ReplayAgent
+from overclock.recipe.agents.scripted import ScriptedAgent
+from overclock.recipe.run import Run
 from overclock.recipe.usage import Usage
 
 
@@ -48,39 +51,51 @@ def test_a_script_may_be_a_function_and_cannot_leave_the_folder(task):
     assert not (task.folder.parent / "x.py").exists()
 
 
-def test_a_recording_is_repeated_exactly(task, tmp_path):
-    recording = tmp_path / "recording"
-    usage = Usage(calls=2, input_tokens=9, dollars=None, basis="self-reported")
-    first = dataclasses.replace(task, id="a/1")
-    second = dataclasses.replace(task, id="a/2", purpose="repair")
-    script = {"translate": [{"env.py": "one", "extra/b.py": "b"}], "repair": [{"env.py": "two", "extra/b.py": None}]}
-    agent = RecordingAgent(ScriptedAgent(script, usage), recording)
-    works = [agent.work(first, None), agent.work(second, None)]
+@pytest.fixture
+def earlier(tmp_path):
+    """The folder of a run with two tasks that ended, one that was refused, and one that was cut off."""
+    with Run.create(tmp_path / "earlier", {}) as run:
+        story = Story(run)
+        story.start()
+        story.task("a/1", 1, reason="It had nothing more to do.")
+        story.freeze("a/1", env=b"one", extra__b=b"b")
+        story.task("a/2", 1, ended="timeout")
+        story.freeze("a/2", env=b"two")
+        story.task("a/3", 1, ended="refused")
+        story.freeze("a/3", env=b"three")
+        story.task("a/4", 1)
+    return tmp_path / "earlier"
 
+
+def test_the_work_of_a_run_is_repeated_exactly(task, tmp_path, earlier):
     other = tmp_path / "other"
     other.mkdir()
     (other / ".git").mkdir()
     (other / "left-over.py").write_text("x")
     (tmp_path / "precious").write_text("precious")
     (other / "env.py").symlink_to(tmp_path / "precious")
-    replay = ReplayAgent(recording)
-    assert replay.work(dataclasses.replace(first, folder=other), None) == works[0]
+    replay = ReplayAgent(earlier)
+    first = replay.work(dataclasses.replace(task, id="a/1", folder=other), None)
+    assert first == Work("finished", "It had nothing more to do.", "Done.")  # and no usage: nobody was asked
     assert sorted(p.name for p in other.iterdir()) == [".git", "env.py", "extra"]
     assert (other / "extra/b.py").read_text() == "b"
-    assert replay.work(dataclasses.replace(second, folder=other), None) == works[1]
+    assert replay.work(dataclasses.replace(task, id="a/2", folder=other), None).ended == "timeout"
     assert (other / "env.py").read_text() == "two"
     assert not (other / "extra/b.py").exists()
     assert (tmp_path / "precious").read_text() == "precious"
-    missing = replay.work(dataclasses.replace(first, id="a/3", folder=other), None)
-    assert missing.ended == "crashed"
-    assert "a/3" in missing.reason
 
 
-def test_a_crash_is_recorded_as_a_crash(task, tmp_path):
-    agent = RecordingAgent(ScriptedAgent({}), tmp_path / "recording")
-    work = agent.work(task, None)
-    assert work.ended == "crashed"
-    assert ReplayAgent(tmp_path / "recording").work(task, None) == work
+@pytest.mark.parametrize("unfinished", ["a/3", "a/4", "a/5"])
+def test_what_a_run_did_not_finish_cannot_be_repeated(task, earlier, unfinished):
+    (task.folder / "env.py").write_text("as it was")
+    work = ReplayAgent(earlier).work(dataclasses.replace(task, id=unfinished), None)
+    assert (work.ended, unfinished in work.reason) == ("crashed", True)
+    assert (task.folder / "env.py").read_text() == "as it was"
+
+
+def test_only_a_run_can_be_repeated(task, tmp_path):
+    with pytest.raises(UsageError, match="There is no run"):
+        ReplayAgent(tmp_path).work(task, None)
 
 
 def test_agents_are_named_as_users_write_them(tmp_path):
@@ -122,5 +137,5 @@ def test_different_tasks_never_share_a_file(task):
 
 def test_work_says_nothing_about_whether_the_files_are_right():
     assert {field.name for field in dataclasses.fields(Work)} == {
-        "ended", "reason", "text", "usage", "seconds", "session", "exit_code",
+        "ended", "reason", "text", "usage", "seconds", "session", "exit_code", "status",
     }  # fmt: skip

@@ -4,8 +4,10 @@ import json
 
 import pytest
 
-from overclock.recipe.gateway import Cassette, JsonlRecorder, ScriptedModel, Turn, read_exchanges
+from overclock.recipe.gateway import Cassette, ScriptedModel, Turn
 from overclock.recipe.gateway.normal import first_difference, normalised
+from overclock.recipe.journal import Journal
+from overclock.recipe.run_recorder import JournalRecorder, recorded
 
 
 def echo(prompt):
@@ -13,10 +15,16 @@ def echo(prompt):
 
 
 def record(folder, proxied, dialect, send, prompts, **options):
-    """Send prompts through a gateway to a scripted model, keeping everything in a folder; the answers' bytes."""
-    with JsonlRecorder(folder) as recorder:
-        gateway = proxied(ScriptedModel(echo, folder), dialect, recorder=recorder)
+    """Send prompts through a gateway to a scripted model, keeping all in a journal; the answers' bytes and the cost."""
+    with Journal(folder / "journal.sqlite") as journal:
+        gateway = proxied(ScriptedModel(echo, folder), dialect, recorder=JournalRecorder(journal))
         return [send(gateway, dialect, prompt, **options).content for prompt in prompts], gateway.spent()
+
+
+def load(folder, **options):
+    """The recording that such a journal is."""
+    with Journal.reading(folder / "journal.sqlite") as journal:
+        return Cassette(recorded(journal), **options)
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -24,46 +32,48 @@ def test_a_replay_equals_the_recording_byte_for_byte_and_in_its_cost(
     tmp_path, proxied, open_gateway, send, dialect, stream
 ):
     prompts = ["one", "two", "three"]
-    recorded, spent = record(tmp_path, proxied, dialect, send, prompts, stream=stream)
-    cassette = Cassette.load(tmp_path)
+    answers, spent = record(tmp_path, proxied, dialect, send, prompts, stream=stream)
+    cassette = load(tmp_path)
     gateway = open_gateway(cassette)
-    assert [send(gateway, dialect, prompt, stream=stream).content for prompt in prompts] == recorded
+    assert [send(gateway, dialect, prompt, stream=stream).content for prompt in prompts] == answers
     assert gateway.spent() == spent
     assert cassette.unused() == 0
 
 
 def test_equal_requests_are_found_in_any_order(tmp_path, proxied, open_gateway, send, dialect):
-    recorded, _ = record(tmp_path, proxied, dialect, send, ["one", "two", "three"])
-    gateway = open_gateway(Cassette.load(tmp_path))
+    answers, _ = record(tmp_path, proxied, dialect, send, ["one", "two", "three"])
+    gateway = open_gateway(load(tmp_path))
     replayed = [send(gateway, dialect, prompt).content for prompt in ("three", "one", "two")]
-    assert replayed == [recorded[2], recorded[0], recorded[1]]
+    assert replayed == [answers[2], answers[0], answers[1]]
 
 
 def test_ids_dates_and_the_working_directory_do_not_count(tmp_path, proxied, open_gateway, send):
     prompt = "in {} on {} session {}"
     old = prompt.format("/tmp/old", "2026-01-02T03:04:05Z", "12345678-1234-1234-1234-123456789abc")
     new = prompt.format("/tmp/new", "2027-11-12T13:14:15.5+01:00", "abcdef01-1234-1234-1234-123456789abc")
-    recorded, _ = record(tmp_path, proxied, "chat", send, ["something else", old])
-    gateway = open_gateway(Cassette.load(tmp_path, blank=["/tmp/old", "/tmp/new"]))
-    assert send(gateway, "chat", new, metadata={"user_id": "x"}).content == recorded[1]
+    answers, _ = record(tmp_path, proxied, "chat", send, ["something else", old])
+    gateway = open_gateway(load(tmp_path, moved=("/tmp/old", "/tmp/new")))
+    answer = send(gateway, "chat", new, metadata={"user_id": "x"}).content
+    assert answer == answers[1].replace(b"/tmp/old", b"/tmp/new")  # an agent works in the new folder
+    assert b"/tmp/new" in answer
 
 
 def test_a_changed_prompt_of_the_same_shape_gets_the_next_answer_in_order(
     tmp_path, proxied, open_gateway, send, dialect
 ):
-    recorded, _ = record(tmp_path, proxied, dialect, send, ["one", "two"])
-    gateway = open_gateway(Cassette.load(tmp_path))
-    assert [send(gateway, dialect, prompt).content for prompt in ("uno", "due")] == recorded
+    answers, _ = record(tmp_path, proxied, dialect, send, ["one", "two"])
+    gateway = open_gateway(load(tmp_path))
+    assert [send(gateway, dialect, prompt).content for prompt in ("uno", "due")] == answers
 
 
 def test_a_call_that_does_not_fit_is_refused_with_the_first_difference(
     tmp_path, proxied, open_gateway, client, first_request, send, dialect
 ):
     record(tmp_path, proxied, dialect, send, ["one"])
-    gateway = open_gateway(Cassette.load(tmp_path))
+    gateway = open_gateway(load(tmp_path))
 
     def refusal(response):
-        assert response.status_code == 409
+        assert response.status_code == 422
         return response.json()["error"]["message"]
 
     assert "model is 'other', recorded was" in refusal(send(gateway, dialect, "one", model="other"))
@@ -80,8 +90,8 @@ def test_a_call_that_does_not_fit_is_refused_with_the_first_difference(
 
 def test_another_dialect_does_not_fit(tmp_path, proxied, open_gateway, send):
     record(tmp_path, proxied, "chat", send, ["one"])
-    response = send(open_gateway(Cassette.load(tmp_path)), "gemini", "one")
-    assert response.status_code == 409
+    response = send(open_gateway(load(tmp_path)), "gemini", "one")
+    assert response.status_code == 422
     assert "dialect is 'gemini', recorded was 'chat'" in response.json()["error"]["message"]
 
 
@@ -90,34 +100,28 @@ def test_broken_answers_break_again(tmp_path, proxied, open_gateway, send, diale
     with pytest.raises(httpx.RemoteProtocolError):
         record(tmp_path, proxied, dialect, send, ["drop"], stream=True)
     with pytest.raises(httpx.RemoteProtocolError):
-        send(open_gateway(Cassette.load(tmp_path)), dialect, "drop", stream=True)
+        send(open_gateway(load(tmp_path)), dialect, "drop", stream=True)
 
 
 def test_errors_and_silence_are_replayed(tmp_path, proxied, open_gateway, canned, send, heard):
     gateway = proxied(canned(b'{"error": "busy"}', status=529), "chat", recorder=heard)
     send(gateway, "chat")
     send(gateway, "gemini")  # no provider
-    replay = open_gateway(Cassette(heard.exchanges))
+    replay = open_gateway(Cassette(heard.closed()))
     again = send(replay, "chat")
     assert (again.status_code, again.json()) == (529, {"error": "busy"})
     assert send(replay, "gemini").status_code == 502
 
 
-def test_refused_and_killed_calls_are_not_part_of_a_recording(open_gateway, canned, send, heard):
+def test_refused_and_killed_calls_are_not_part_of_a_recording(tmp_path, open_gateway, canned, send, heard):
     send(open_gateway(canned(b"{}"), recorder=heard, max_calls=0), "chat")
     send(open_gateway(canned(b"{}"), recorder=heard), "chat")
-    killed, done = heard.exchanges[1], heard.exchanges[1:]
-    assert Cassette([*heard.exchanges[:1], killed]).unused() == 0
-    assert Cassette(done).unused() == 1
-
-
-def test_a_recording_outlives_a_kill_in_the_middle_of_a_line(tmp_path, proxied, send):
-    record(tmp_path, proxied, "chat", send, ["one"])
-    file = tmp_path / "exchanges.jsonl"
-    whole = file.read_bytes()
-    file.write_bytes(whole + whole[: len(whole) // 3])
-    record(tmp_path, proxied, "chat", send, ["two"])
-    assert [exchange.stage for exchange in read_exchanges(tmp_path)] == ["opened", "closed", "opened", "closed"]
+    refused, opened, closed = heard.exchanges
+    for number, told in enumerate([[refused], [opened], [refused, opened], [refused, opened, closed]]):
+        with Journal(tmp_path / f"{number}.sqlite") as journal:
+            for exchange in told:
+                JournalRecorder(journal).record(exchange)
+            assert recorded(journal) == ([closed] if closed in told else [])
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,16 @@ import sys
 
 import pytest
 
-from overclock.recipe.gateway import read_exchanges, spent_in
+from overclock.recipe.journal import Journal
+from overclock.recipe.run_cost import spending
 
 # A gateway whose model stops in the middle of every streamed answer to "hang", for ever.
 PROGRAM = """
 import sys, threading
 from pathlib import Path
-from overclock.recipe.gateway import Gateway, JsonlRecorder, Prices, ScriptedModel, Tokens, Turn
+from overclock.recipe.gateway import Gateway, Prices, ScriptedModel, Tokens, Turn
+from overclock.recipe.journal import Journal
+from overclock.recipe.run_recorder import JournalRecorder
 folder = Path(sys.argv[1])
 for_ever = threading.Event()
 spoken = [0]
@@ -23,7 +26,7 @@ def pause():
         for_ever.wait()
 choose = lambda prompt: Turn(text="Hello.", fault="slow" if "hang" in prompt else None)
 model = ScriptedModel(choose, folder, tokens=Tokens(input=0, output=1000), pause=pause)
-recorder = JsonlRecorder(folder)
+recorder = JournalRecorder(Journal(folder / "journal.sqlite"))
 with Gateway(model, cap=100.0, prices=Prices.load(folder / "prices.toml"), recorder=recorder) as gateway:
     print(gateway.base_url("anthropic"), flush=True)
     for_ever.wait()
@@ -43,6 +46,11 @@ def killable(tmp_path):
     process.stdout.close()
 
 
+def written(folder):
+    with Journal.reading(folder / "journal.sqlite") as journal:
+        return journal.events()
+
+
 def test_a_kill_in_the_middle_of_an_answer_counts_it_at_its_reservation(tmp_path, killable, client, first_request):
     process, base = killable
     path, body = first_request("anthropic", "quick", model="priced", most=5000, stream=True)
@@ -52,10 +60,10 @@ def test_a_kill_in_the_middle_of_an_answer_counts_it_at_its_reservation(tmp_path
         assert b"message_start" in next(response.iter_bytes())
         process.send_signal(signal.SIGKILL)
         process.wait()
-    exchanges = list(read_exchanges(tmp_path))
-    assert [exchange.stage for exchange in exchanges] == ["opened", "closed", "opened"]
-    assert spent_in(exchanges).dollars == pytest.approx(1.0 + 5.0, rel=1e-12)
-    assert spent_in(exchanges).calls == 2
+    events = written(tmp_path)
+    assert [event.kind for event in events] == ["call opened", "call closed", "call opened"]
+    cost = spending(events).so_far()
+    assert (cost["dollars"], cost["calls"]) == (pytest.approx(1.0 + 5.0, rel=1e-12), 2)
 
 
 def test_a_kill_right_after_an_answer_keeps_its_price(tmp_path, killable, client, first_request):
@@ -65,4 +73,4 @@ def test_a_kill_right_after_an_answer_keeps_its_price(tmp_path, killable, client
         next(line for line in response.iter_lines() if "stop_reason" in line and "message_delta" in line)
         process.send_signal(signal.SIGKILL)
         process.wait()
-    assert spent_in(read_exchanges(tmp_path)).dollars == pytest.approx(1.0, rel=1e-12)
+    assert spending(written(tmp_path)).so_far()["dollars"] == pytest.approx(1.0, rel=1e-12)

@@ -42,6 +42,10 @@ def test_the_table_is_dated(built_in):
         "gpt-5-codex",
         "gpt-5.1-codex-mini",
         "gpt-5-2025-08-07",
+        "gpt-5-latest",
+        "gemini-2.5-pro-preview-05-06",
+        "gemini-2.5-flash-preview-09-2025",
+        "claude-opus-4-5@20251101",
         "openai/gpt-5",
         "qwen3-coder-plus",
         "qwen/qwen3-coder-480b-a35b-instruct",
@@ -53,7 +57,13 @@ def test_the_models_people_use_have_a_price(built_in, model):
     assert price.dollars(Tokens(input=1000, output=1000)) > 0
 
 
-@pytest.mark.parametrize("model", ["", "fake-1", "gpt-5.99", "gpt-50", "claude-opus-4-99", "my-gpt-5", "gpt"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *("", "fake-1", "gpt-5.99", "gpt-50", "claude-opus-4-99", "my-gpt-5", "gpt", "gpt-5:online", "gpt-5-pro-max"),
+        *("o4-mini-deep-research", "gpt-5-search-api", "claude-opus-4-5-fast", "gpt-5.1-realtime"),
+    ],
+)
 def test_another_model_or_version_has_none(built_in, model):
     assert built_in.find(model) is None
 
@@ -64,8 +74,8 @@ def test_the_longest_name_wins(tmp_path):
             tmp_path, '[models]\n"m" = {input=1, output=1}\n"m-big" = {input=2, output=2}\n"m-b" = {input=3, output=3}'
         )
     )
-    found = {name: prices.find(name).prices[0].input for name in ("m", "m-small", "m-big", "m-big-2026-01-01", "m-b:x")}
-    assert found == {"m": 1, "m-small": 1, "m-big": 2, "m-big-2026-01-01": 2, "m-b:x": 3}
+    found = {name: prices.find(name).prices[0].input for name in ("m", "m-latest", "m-big", "m-big-2026-01-01", "m-b")}
+    assert found == {"m": 1, "m-latest": 1, "m-big": 2, "m-big-2026-01-01": 2, "m-b": 3}
 
 
 def test_each_kind_of_token_has_its_own_rate(tmp_path):
@@ -89,10 +99,12 @@ def test_what_a_row_leaves_out_costs_as_much_as_the_prompt(tmp_path):
     assert price.max_output == MAX_OUTPUT
 
 
-def test_a_users_table_is_asked_first_and_the_built_in_one_after_it(tmp_path, built_in):
-    prices = Prices.load(table(tmp_path, '[models]\n"gpt-5" = {input=0, output=0}'))
-    assert prices.find("gpt-5-codex").prices[0].input == 0
-    assert prices.find("claude-opus-4-5") == built_in.find("claude-opus-4-5")
+def test_a_users_row_overrides_the_one_of_the_same_name_and_no_other(tmp_path, built_in):
+    prices = Prices.load(table(tmp_path, '[models]\n"gpt-5" = {input=0, output=0}\n"mine" = {input=3, output=3}'))
+    assert prices.find("gpt-5-2025-08-07").prices[0].input == 0
+    assert prices.find("mine").prices[0].input == 3
+    for model in ("gpt-5-pro", "gpt-5-codex", "claude-opus-4-5"):
+        assert prices.find(model) == built_in.find(model)
 
 
 @pytest.mark.parametrize(

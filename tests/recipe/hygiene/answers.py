@@ -16,6 +16,7 @@ CLEAN = {
     "contract": None,
     "functions": dict.fromkeys(FUNCTIONS, FUNCTION),
     "rounds": [],
+    "remembered": [],
     "tampered": [],
     "not_finite": [],
     "eager_ulps": 0.5,

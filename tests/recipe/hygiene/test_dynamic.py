@@ -11,7 +11,7 @@ from overclock.recipe.hygiene.tampering import snapshot, tampered
 from overclock.recipe.redteam.cheats import honest_files
 
 HONEST = honest_files()
-MOVE = "        after = move(state, action, params)\n"
+MOVE = "        after = move(state, action, draw.uniform_0, params)\n"
 
 
 def edited(file, old, new):
@@ -36,13 +36,19 @@ def rules(findings) -> set[str]:
 
 def test_a_breach_of_the_contract_is_passed_on(inspected, monkeypatch):
     monkeypatch.setattr(check, "CHECKS", (check.outputs_have_fixed_types,))
-    (finding,) = inspected(**edited("env.py", "reward.astype(jnp.float32)", "reward.astype(jnp.int32)"))
+    (finding,) = inspected(**edited("env.py", "jnp.float32(1.0)", "jnp.int32(1)"))
     assert (finding.rule, finding.sentence) == ("contract", "reward is int32[], expected float32[].")
 
 
 def test_a_program_that_changes_after_many_traces_is_seen(inspected):
     lazy = f"        SEEN.append(1)\n        params = params.replace(gravity=9.8 + len(SEEN) // 30)\n{MOVE}"
     assert "hidden-state" in rules(inspected(env="SEEN = []\n" + edited("env.py", MOVE, lazy)["env"]))
+
+
+def test_what_is_kept_out_of_sight_is_seen_before_it_is_used(inspected):
+    text = "SEEN = [0]\nNOTE = SEEN.append\n" + edited("env.py", MOVE, f"        NOTE(1)\n{MOVE}")["env"]
+    findings = inspected(env=text)
+    assert {(one.rule, "after the rules have run" in one.sentence) for one in findings} == {("hidden-state", True)}
 
 
 def test_data_in_a_program_and_values_that_are_no_numbers_are_seen(inspected):

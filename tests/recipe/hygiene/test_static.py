@@ -1,12 +1,15 @@
 """What is refused by reading a candidate's source, and what is not."""
 
 import dataclasses
+import importlib
+import types
 
 import pytest
 
 from overclock.errors import UsageError
 from overclock.recipe.hygiene import Limits, check_source
 from overclock.recipe.hygiene.shape import literal_bytes
+from overclock.recipe.hygiene.vocabulary import MODULES, is_module, refusal
 
 REFUSED = {
     # imports
@@ -34,10 +37,26 @@ REFUSED = {
     "import numpy as np\nx = np.lib.npyio": "import",
     "import jax.numpy as jnp\njnp.save('x', 1)": "import",
     "import typing\ntyping.get_type_hints(int)": "import",
+    "import typing\nx = typing.warnings.sys.modules": "import",
+    "import typing\nx = typing.collections._sys": "import",
+    "from typing import warnings": "import",
+    "import functools\nf = functools.wraps(int, updated=('x',))": "import",
+    "from jax.tree_util import register_dataclass": "import",
+    "import math\nx = math.pi._private": "import",
+    "import jax\nx = jax.numpy.sin.sys": "import",
+    "def f():\n    import math\n    return math.pi": "import",
+    "class A:\n    import math\nx = A.math": "import",
+    "if True:\n    import math": "import",
     "import dataclasses\ndataclasses.make_dataclass('A', [])": "import",
     "import jax.numpy as jnp\njnp._private": "import",
     "from physics import jnp": "module-value",
     "import physics\nx = physics.jnp.load": "module-value",
+    "import env\nx = env.math.pi": "module-value",
+    "import typing as t\nimport math as t\nx = t.pi": "module-value",
+    "import math\ndef f(math):\n    return math.x": "module-value",
+    "import math\nmath = 1": "module-value",
+    "import math\nmatch 1:\n    case math:\n        pass": "module-value",
+    "import math\nfrom physics import move as math": "module-value",
     # callbacks
     "import jax\njax.pure_callback": "callback",
     "from jax import pure_callback": "callback",
@@ -58,6 +77,11 @@ REFUSED = {
     "x = __builtins__": "dunder",
     "x = '{0.__class__}'.format(1)": "dunder",
     "x = (i for i in ()).gi_frame": "dunder",
+    "x = ('{0._' + '_class_' + '_}').format(1)": "builtin",
+    "f = str.format_map": "builtin",
+    "def f(x):\n    match x:\n        case object(__class__=c):\n            return c": "dunder",
+    "from physics import __builtins__ as b": "dunder",
+    "import jax\nf = jax.jit(int)\ndef g():\n    return f._cache_size()": "dunder",
     "class A:\n    def __getattr__(self, name):\n        return 1": "dunder",
     "import jax\nj = jax": "module-value",
     "import jax\nx = [jax][0].pure_callback": "module-value",
@@ -74,6 +98,11 @@ REFUSED = {
     "X = []\nf = lambda: X.append(1)": "hidden-state",
     "import numpy as np\nX = np.zeros(3)\ndef f():\n    X[0] += 1": "hidden-state",
     "def f():\n    n = []\n    def g():\n        n.append(1)\n    return g": "hidden-state",
+    "X = [0]\ndef f(box):\n    box[0] += 1\ndef g():\n    f(X)": "hidden-state",
+    "def f(box):\n    box.append(1)": "hidden-state",
+    "def f(box):\n    y = box\n    y.append(1)": "hidden-state",
+    "def f(state):\n    state.seen['a'] = 1": "hidden-state",
+    "f = lambda box: box.pop()": "hidden-state",
     "def f(seen=[]):\n    return seen": "hidden-state",
     "X = iter(range(9))": "hidden-state",
     "X = (1, 2)\ndef f():\n    return next(X)": "hidden-state",
@@ -109,6 +138,12 @@ ACCEPTED = [
     "def f():\n    rows = []\n    for i in range(3):\n        rows.append(i)\n    return rows",
     "def f(rows):\n    rows = list(rows)\n    rows[0] = 1\n    return {name: 1 for name in rows}",
     "def f(state):\n    return state.x.at[0].add(1)",
+    "def f(x):\n    return x.sort()",
+    "class Deck:\n    def add(self, card):\n        return (self, card)\ndef f(deck, card):\n    return deck.add(card)",
+    "class A:\n    def _move(self):\n        return self\n    def f(self):\n        return self._move()",
+    "def f(pair):\n    return pair._replace(x=1)",
+    "from typing import Any, NamedTuple\nimport typing\nx: typing.Literal[1] = 1",
+    "def f(x):\n    return f'{x:.2f}'",
     "class A:\n    def f(self):\n        return self.table.at[0].add(1)",
     "TABLE = {}\nfor i in range(3):\n    TABLE[i] = i\ndef f(i):\n    return TABLE[i]",
     'def f():\n    """Of __init__ and eval."""',
@@ -131,6 +166,13 @@ def test_a_breach_is_found_where_it_is(candidate, text, rule):
 @pytest.mark.parametrize("text", ACCEPTED)
 def test_ordinary_code_is_accepted(candidate, text):
     assert check_source(candidate(more=text)) == []
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_nothing_that_may_be_used_leads_to_another_module(name):
+    module = importlib.import_module(name)
+    used = [one for one in dir(module) if refusal(f"{name}.{one}") is None and not is_module(f"{name}.{one}")]
+    assert [one for one in used if isinstance(getattr(module, one), types.ModuleType)] == []
 
 
 def test_the_honest_candidate_has_nothing_wrong(candidate):

@@ -64,7 +64,9 @@ def test_an_honest_translation_passes_levels_1_to_3(twin, recording):
     honest = twin()
     found = level_1.check_recorded(honest, recording)
     assert found["verdict"] == "pass", found["first_failure"]
-    assert {module["name"] for module in found["modules"]} == {"spaces", "draw", "reset", "transition", "observe"}
+    assert {module["name"] for module in found["modules"]} == {
+        "spaces", "draw", "draw_later", "draw_known", "reset", "transition", "observe", "time_limit",
+    }  # fmt: skip
     assert len(found["gate"]["exported"]) == 6
     scenarios = [
         record_scenario(honest, "falls", "steady pushes end the episode", {"seed": 3}, [1] * 10),

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from overclock.recipe.rust.library import load_library
-from overclock.recipe.rust.speed import FEWEST, measure, speed_spec
 from overclock.recipe.rust.subject import TRAINER, rust_spec
 from overclock.recipe.sandbox import sandboxed
+from overclock.recipe.speed import CHUNK, FEWEST, measure
 from overclock.verify.process import ProcessSubject
 
 BATCHES = (32, 128)
@@ -24,10 +24,11 @@ def test_speed_is_steps_by_our_own_clock(honest, contract, toolchain, monkeypatc
         return original(self, call, **arguments)
 
     monkeypatch.setattr(ProcessSubject, "ask", ask)
-    monkeypatch.setattr("overclock.recipe.rust.speed.time.perf_counter", lambda: float(next(clock)))
-    found = measure(sandboxed(speed_spec(honest, contract), honest), batches=BATCHES)
-    assert found == {str(batch): float(batch * asked[0][1]) for batch in BATCHES}  # every call took one second
-    assert [batch for batch, _ in asked] == [32] * (FEWEST + 1) + [128] * (FEWEST + 1)
+    monkeypatch.setattr("overclock.recipe.speed.time.perf_counter", lambda: float(next(clock)))
+    with ProcessSubject(sandboxed(rust_spec(honest, contract), honest), 1, "the candidate") as worker:
+        found = measure(worker, batches=BATCHES)
+    assert found == {str(batch): float(batch * CHUNK) for batch in BATCHES}  # every call took one second
+    assert [batch for batch, _ in asked] == [32] * (FEWEST + 2) + [128] * (FEWEST + 2)  # two before it counts
 
 
 def test_a_run_steps_every_lane_whatever_the_threads(honest, contract, toolchain):

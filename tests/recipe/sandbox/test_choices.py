@@ -9,7 +9,8 @@ import pytest
 
 from overclock.errors import MissingError, UsageError
 from overclock.recipe.sandbox import Rights, Sandbox, agent_rights, best, by_name, candidate_rights, choices, probe
-from overclock.recipe.sandbox.landlock import Landlock
+from overclock.recipe.sandbox.landlock import Landlock, _sentence
+from overclock.recipe.sandbox.landlock_rules import TCP_ABI, abi
 from overclock.recipe.sandbox.plan import Plan
 
 
@@ -51,6 +52,13 @@ def test_without_any_mechanism_the_last_resort_is_called_unsandboxed(unknown_mac
 def test_every_sentence_says_what_is_not_held_back():
     for finding in probe():
         assert ("does not hold back" in finding.sentence) == finding.works
+
+
+def test_landlock_on_the_network_of_the_host_says_what_its_rules_cannot_tell_apart():
+    if abi() < TCP_ABI:
+        pytest.skip(f"this kernel's Landlock (version {abi()}) has no rules for TCP")
+    assert "other machines at the gateway's port" in _sentence(abi(), network=False)
+    assert "other machines" not in _sentence(abi(), network=True)
 
 
 def test_a_wrong_name_is_answered_with_the_right_ones():

@@ -2,13 +2,15 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 import uuid
 from pathlib import Path
 
 import pytest
 
-from overclock.recipe.sandbox import stop
+from overclock.recipe.sandbox import Sandbox, stop
 from overclock.recipe.sandbox.plan import STOPPED_CODE
 from overclock.recipe.sandbox.tree import descendants
 
@@ -100,6 +102,33 @@ def test_a_daemon_ends_when_the_keeper_is_killed(daemon, mark):
     os.kill(keeper_of(daemon), signal.SIGKILL)
     assert nothing_left(mark)
     assert daemon.wait() == STOPPED_CODE
+
+
+# What starts the daemon, and is killed: by another thread than its first one, which may end long before.
+CALLER = """
+import subprocess, sys, threading, time
+from overclock.recipe.sandbox import Rights, by_name
+from overclock.recipe.sandbox.places import python_places, python_variables
+rights = Rights(read=python_places(), environment=python_variables())
+def start():
+    by_name(sys.argv[1]).popen([sys.executable, "-I", "-S", "-c", sys.stdin.read(), sys.argv[2]], rights)
+thread = threading.Thread(target=start)
+thread.start()
+thread.join()
+time.sleep(60)
+"""
+
+
+def test_a_daemon_ends_when_whoever_started_it_is_killed(sandbox: Sandbox, mark):
+    command = [sys.executable, "-c", CALLER, sandbox.name, mark]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as caller:
+        assert caller.stdin is not None
+        assert caller.stdout is not None
+        caller.stdin.write(DAEMON + STAY)
+        caller.stdin.close()
+        assert caller.stdout.readline() == "ready\n"
+        caller.kill()
+    assert nothing_left(mark)
 
 
 def test_the_temporary_home_is_taken_away(inside):

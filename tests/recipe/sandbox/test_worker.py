@@ -6,9 +6,11 @@ import uuid
 from pathlib import Path
 
 import pytest
+from recipe.story import TRUTH
 
 from overclock.envs.cartpole.twin import twin
-from overclock.recipe.sandbox import sandboxed, sandboxed_twin
+from overclock.recipe.candidate import candidate_spec
+from overclock.recipe.sandbox import sandboxed
 from overclock.verify.actions import uniform
 from overclock.verify.module_runner import runner
 from overclock.verify.mutation_worker import worker_spec
@@ -59,14 +61,32 @@ def candidate(tmp_path) -> Path:
 
 
 def spy(sandbox, candidate, options=(), **rights) -> ProcessSubject:
-    spec = SubjectSpec("spy:Spy", tuple(dict(options).items()))
+    spec = SubjectSpec("spy:Spy", tuple(dict(options).items())).with_environment(PYTHONPATH=str(candidate))
     return ProcessSubject(sandboxed(spec, candidate, sandbox=sandbox.name, **rights), 1, "the candidate", 60.0)
+
+
+def apart_from_us(candidate, **options):
+    """The twin of CartPole with its performance side in a sandbox."""
+    both = twin()
+    return dataclasses.replace(both, performance=sandboxed(both.performance, candidate, **options))
+
+
+SHADOW = "raise RuntimeError('a file of the candidate was imported')\n"
+
+
+@pytest.mark.parametrize("sandbox", ["best", "none"])
+def test_a_candidate_s_own_numpy_or_json_is_never_imported_by_the_worker(tmp_path, sandbox):
+    for name, text in {"env": TRUTH, "numpy": SHADOW, "json": SHADOW, "threading": SHADOW}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    spec = sandboxed(candidate_spec(tmp_path), tmp_path, sandbox=sandbox)
+    with ProcessSubject(spec, 2, "the candidate", 60.0) as subject:
+        assert subject.description
 
 
 def test_level_3_of_cartpole_passes_without_the_reference_in_reach(sandbox, candidate):
     pytest.importorskip("gymnasium", reason="the reference of CartPole is Gymnasium's")
     hidden = ["gymnasium", "gymnax", "envpool"]
-    apart = sandboxed_twin(twin(), candidate, sandbox=sandbox.name, hidden_packages=hidden)
+    apart = apart_from_us(candidate, sandbox=sandbox.name, hidden_packages=hidden)
     result = compare_rollouts(apart, 4, "free_running", "float64", "uniform", uniform, num_lanes=4)
     assert result.passed, result.first_divergence
     assert result.episodes == 4
@@ -76,7 +96,7 @@ def test_level_3_of_cartpole_passes_without_the_reference_in_reach(sandbox, cand
 
 def test_a_mistake_is_found_inside_as_outside(candidate):
     pytest.importorskip("gymnasium", reason="the reference of CartPole is Gymnasium's")
-    apart = sandboxed_twin(twin(), candidate).planted("gravity")
+    apart = apart_from_us(candidate).planted("gravity")
     assert not compare_rollouts(apart, 4, "free_running", "float64", "uniform", uniform, num_lanes=4).passed
 
 
@@ -114,7 +134,7 @@ def _living(mark: str) -> bool:
 
 
 def test_every_kind_of_performance_process_keeps_the_launcher(candidate):
-    apart = sandboxed_twin(twin(), candidate, sandbox="none")
+    apart = apart_from_us(candidate, sandbox="none")
     spec = apart.performance
     kinds = [
         spec.with_environment(X="1"),
@@ -134,5 +154,5 @@ def test_training_on_the_performance_side_keeps_the_launcher(candidate):
     from overclock.envs.cartpole.transfer import PLAN
     from overclock.verify.transfer_training import performance_trainer
 
-    apart = sandboxed_twin(twin(), candidate, sandbox="none")
+    apart = apart_from_us(candidate, sandbox="none")
     assert performance_trainer(apart, PLAN).launcher == apart.performance.launcher

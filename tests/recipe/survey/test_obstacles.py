@@ -114,3 +114,26 @@ def test_an_environment_that_is_not_the_same_twice(write) -> None:
     assert found is not None
     assert found.severity == "refuse"
     assert "differ in reward after 1 steps" in found.sentence
+
+
+def test_a_reference_s_own_package_is_no_library(write):
+    write("pondgame/__init__.py", "")
+    write("pondgame/numbers.py", "DEPTH = 3\n\ndef depth():\n    return DEPTH\n")
+    path = write(
+        "pondgame/env.py",
+        """
+        import scipy.special
+
+        import pondgame.numbers
+        from pondgame import numbers as known
+
+
+        class PondEnv:
+            def reset(self, seed=None):
+                return known.depth(), {}
+
+            def step(self, action):
+                return scipy.special.expit(pondgame.numbers.DEPTH), 0.0, False, False, {}
+        """,
+    )
+    assert [one.what for one in obstacles(resolve(str(path)))] == ["the library scipy"]

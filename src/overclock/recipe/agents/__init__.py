@@ -10,14 +10,28 @@ from overclock.recipe.agents.base import Agent, Ended, Endpoint, Task, Work
 from overclock.recipe.agents.command import CommandAgent, Wrap
 from overclock.recipe.agents.manual import ManualAgent
 from overclock.recipe.agents.profile import BUILT_IN, Profile, built_in, load_profile
-from overclock.recipe.agents.scripted import ReplayAgent
+from overclock.recipe.agents.replay import ReplayAgent
+from overclock.recipe.gateway.dialects import DialectName
 
-__all__ = ["Agent", "Ended", "Endpoint", "Profile", "Task", "Work", "Wrap", "by_name", "names"]
+__all__ = ["Agent", "Ended", "Endpoint", "Profile", "Task", "Work", "Wrap", "asks_in", "by_name", "names"]
+
+# The wire dialect in which an agent asks its model, by the dialect of its own output or by the protocol of an API.
+ASKED_IN: dict[str, DialectName] = {
+    "claude": "anthropic", "codex": "responses", "gemini": "gemini", "qwen": "chat", "opencode": "chat",
+    "api:anthropic": "anthropic", "api:openai": "chat",
+}  # fmt: skip
 
 
 def names() -> list[str]:
     """What `by_name` understands, as a user would write it."""
-    return [*built_in(), "api:openai:MODEL", "api:anthropic:MODEL", "manual", "replay:FOLDER", "PROFILE.toml"]
+    return [*built_in(), "builtin", "api:openai:MODEL", "api:anthropic:MODEL", "manual", "replay:RUN", "PROFILE.toml"]
+
+
+def asks_in(name: str) -> DialectName | None:
+    """The wire dialect in which an agent asks its model; None where it asks none, or where that is not known."""
+    if name in built_in() or name.endswith(".toml"):
+        return ASKED_IN.get(_profile(name).dialect)
+    return ASKED_IN.get(":".join(name.split(":")[:2]))
 
 
 def by_name(
@@ -46,12 +60,12 @@ def by_name(
     if kind == "api":
         protocol, _, written = rest.partition(":")
         return ApiAgent(protocol, model or written, logs=logs, check=check, max_turns=max_turns)
-    if name in built_in():
-        profile = load_profile(BUILT_IN / f"{name}.toml")
-    elif name.endswith(".toml"):
-        profile = load_profile(Path(name))
-    else:
-        close = difflib.get_close_matches(name, names(), 1, cutoff=0.5)
-        hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(names())}."
-        raise UsageError(f"No agent is called '{name}'; {hint}")
-    return CommandAgent(profile, home=home, logs=logs, model=model, program=program, wrap=wrap)
+    if name in built_in() or name.endswith(".toml"):
+        return CommandAgent(_profile(name), home=home, logs=logs, model=model, program=program, wrap=wrap)
+    close = difflib.get_close_matches(name, names(), 1, cutoff=0.5)
+    hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(names())}."
+    raise UsageError(f"No agent is called '{name}'; {hint}")
+
+
+def _profile(name: str) -> Profile:
+    return load_profile(BUILT_IN / f"{name}.toml" if name in built_in() else Path(name))

@@ -55,7 +55,7 @@ class ApiAgent:
             self._stop,
             self.pause,
         )
-        messages, answers = self.protocol.start(task.prompt), []
+        messages, answers, status = self.protocol.start(task.prompt), [], None
         try:
             ended, reason = self._converse(task, line, messages, answers)
         except OutOfTimeError:
@@ -64,13 +64,14 @@ class ApiAgent:
             reason = f"{self.name} was stopped {'on request' if stopped else f'after {task.wall_seconds:g} s'}."
             answers.append(None)  # a question without an answer may still have been charged
         except FailedError as error:
-            ended, reason = "refused" if error.refused else "crashed", str(error)
+            ended, reason, status = "refused" if error.refused else "crashed", str(error), error.status
         finally:
             if self.logs is not None:
                 text = json.dumps(messages, indent=1, ensure_ascii=False)
                 write_whole(self.logs / f"{task.file_stem}.conversation.json", text.encode(errors="replace"))
         texts = [answer.text for answer in answers if answer is not None and answer.text]
-        return Work(ended, reason, texts[-1] if texts else "", _sum(answers), time.monotonic() - started)
+        seconds = time.monotonic() - started
+        return Work(ended, reason, texts[-1] if texts else "", _sum(answers), seconds, status=status)
 
     def stop(self) -> None:
         """End the running call before its next question, from another thread; later calls end at once."""

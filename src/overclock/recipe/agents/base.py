@@ -48,6 +48,7 @@ class Work:
     seconds: float = 0.0
     session: str | None = None
     exit_code: int | None = None
+    status: int | None = None  # the HTTP status with which the model's side refused or failed, where it is known
 
 
 @dataclasses.dataclass(frozen=True)

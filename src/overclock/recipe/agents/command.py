@@ -1,12 +1,14 @@
 """Any coding agent that has a command line: called without a person, as its profile says, and stopped in time.
 
 The prompt is always a file on standard input (one argument may not be longer than 128 KiB on Linux). Each run has a
-private home, so that no earlier session, memory or setting of the user changes what happens.
+private home, so that no earlier session, memory or setting of the user changes what happens. The agent may write that
+home, so nothing of ours is kept there, and no program is started in it but the agent's own, in its sandbox.
 """
 
 import os
 import re
 import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,6 +17,7 @@ from overclock.errors import MissingError, UsageError
 from overclock.files import write_whole
 from overclock.recipe.agents.base import Ended, Endpoint, Task, Work
 from overclock.recipe.agents.dialects import REFUSING, Said, listen
+from overclock.recipe.agents.homes import make_folder, write_file
 from overclock.recipe.agents.processes import GRACE_SECONDS, Ran, run_program
 from overclock.recipe.agents.profile import OPTIONS, Profile, fill
 from overclock.recipe.agents.sessions import since_last_call
@@ -22,6 +25,7 @@ from overclock.recipe.agents.sessions import since_last_call
 Wrap = Callable[[list[str], dict[str, str], Path], tuple[list[str], dict[str, str]]]
 
 OUTPUT_LIMIT = 32 << 20  # bytes kept of each output; the longest honest ones are a few megabytes
+SESSIONS = "sessions"  # of the logs
 VERSION_SECONDS = 60.0  # some need seconds to start
 LAST_WORDS = 3  # lines of stderr shown when it fails
 PASSED_ON = (
@@ -53,7 +57,6 @@ class CommandAgent:
         self.home, self.logs = home.resolve(), logs.resolve()
         self.model, self.program = model, program or profile.program
         self.wrap, self.output_limit, self.grace_seconds = wrap, output_limit, grace_seconds
-        self._own = self.home / ".overclock"  # what we remember about it
         self._stop = threading.Event()
         self._version: str | None = None
 
@@ -63,10 +66,11 @@ class CommandAgent:
             raise UsageError(f"The work folder '{task.folder}' does not exist; create it first.")
         self.check_version()
         resumed = task.session is not None and bool(self.profile.resume)
-        values = self._values(task.folder, task.session, endpoint)
+        make_folder(self.home, "tmp")
+        values = self._values(self.home, task.folder, task.session, endpoint)
         route = self.profile.direct if endpoint is None else self.profile.endpoint
         for name, content in {**self.profile.files, **route.files}.items():
-            write_whole(self.home / name, fill(content, values).encode())
+            write_file(self.home, name, fill(content, values).encode())
         options = [fill(option, values) for option in route.options]
         argv = [self._found()]
         for argument in self.profile.resume if resumed else self.profile.argv:
@@ -87,15 +91,19 @@ class CommandAgent:
         """The program's version ("unknown" where it does not say), once per agent; too old a one is a MissingError."""
         if self._version is not None:
             return self._version
-        environment = self._environment(self._values(self.home, None, None), None)
         argv = [self._found(), *self.profile.version_argv]
-        _, stdout, stderr = self._run(self._own / "version", argv, environment, self.home, "", VERSION_SECONDS)
+        self.logs.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="version-", dir=self.logs) as place:
+            home = Path(place, "home")  # a fresh one, because this program runs without a sandbox
+            make_folder(home, "tmp")
+            environment = self._environment(self._values(home, home, None, None), None)
+            _, stdout, stderr = self._run(Path(place, "version"), argv, environment, home, "", VERSION_SECONDS)
         match = re.search(self.profile.version_pattern, f"{stdout}\n{stderr}")
         found, minimum = match[1] if match else "unknown", self.profile.minimum_version
         if match and minimum and _numbers(found) < _numbers(minimum):
             raise MissingError(
                 f"The agent '{self.name}' is version {found}, but its profile is written for {minimum} or newer; "
-                f"install it with `{self.profile.install}`."
+                f"{self.profile.remedy}."
             )
         self._version = found
         return found
@@ -104,12 +112,12 @@ class CommandAgent:
         found = shutil.which(self.program)
         if found is None:
             raise MissingError(
-                f"The agent '{self.name}' needs the program '{self.program}', which is not there; install it with "
-                f"`{self.profile.install}`."
+                f"The agent '{self.name}' needs the program '{self.program}', which is not there; "
+                f"{self.profile.remedy}."
             )
         return os.path.abspath(found)
 
-    def _values(self, folder: Path, session: str | None, endpoint: Endpoint | None) -> dict[str, str]:
+    def _values(self, home: Path, folder: Path, session: str | None, endpoint: Endpoint | None) -> dict[str, str]:
         default = (self.profile.direct if endpoint is None else self.profile.endpoint).model or self.profile.model
         return {
             "model": self.model or default,
@@ -117,7 +125,7 @@ class CommandAgent:
             "api_key": "" if endpoint is None else endpoint.api_key,
             "session": session or "",
             "folder": str(folder.resolve()),
-            "home": str(self.home),
+            "home": str(home),
         }
 
     def _environment(self, values: Mapping[str, str], endpoint: Endpoint | None) -> dict[str, str]:
@@ -129,8 +137,6 @@ class CommandAgent:
             "XDG_DATA_HOME": "{home}/.local/share", "XDG_STATE_HOME": "{home}/.local/state",
             "XDG_CACHE_HOME": "{home}/.cache", **self.profile.environment, **route.environment,
         }  # fmt: skip
-        for folder in (self.home, self.home / "tmp"):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return {name: os.environ[name] for name in passed if name in os.environ} | {
             name: fill(value, values) for name, value in own.items()
         }
@@ -156,12 +162,12 @@ class CommandAgent:
             usage = None
         elif usage is not None and said.session is not None:
             usage = since_last_call(
-                self._own / "sessions", said.session, usage, resumed,
+                self.logs / SESSIONS, said.session, usage, resumed,
                 self.profile.usage_scope, self.profile.dollars_scope,
             )  # fmt: skip
         elif usage is not None and resumed:
             usage = None
-        return Work(ended, reason, said.text, usage, ran.seconds, said.session, ran.exit_code)
+        return Work(ended, reason, said.text, usage, ran.seconds, said.session, ran.exit_code, said.status)
 
     def _ending(self, ran: Ran, said: Said, stderr: str) -> tuple[Ended, str]:
         profile, code = self.profile, ran.exit_code

@@ -40,6 +40,7 @@ class Profile:
     program: str
     install: str  # the command that installs it
     argv: tuple[str, ...]
+    install_note: str = ""  # what to know about that command
     resume: tuple[str, ...] = ()  # the same for a call that continues a session; empty = it cannot
     model: str = ""
     dialect: str = "text"  # of its standard output
@@ -54,6 +55,11 @@ class Profile:
     files: Mapping[str, str] = dataclasses.field(default_factory=dict)
     endpoint: Route = Route()
     direct: Route = Route()
+
+    @property
+    def remedy(self) -> str:
+        """What to do where the program is not there."""
+        return f"install it with `{self.install}`{f' ({self.install_note})' if self.install_note else ''}"
 
 
 def built_in() -> list[str]:

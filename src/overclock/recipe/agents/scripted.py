@@ -1,13 +1,8 @@
-"""Agents without a model: one that follows a script, and two that record an agent's work and repeat it exactly."""
+"""An agent without a model that follows a script."""
 
-import dataclasses
-import json
-import shutil
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
-from overclock.files import write_whole
-from overclock.recipe.agents.base import Agent, Endpoint, Task, Work
+from overclock.recipe.agents.base import Endpoint, Task, Work
 from overclock.recipe.agents.tools import ToolError, WorkFolder
 from overclock.recipe.usage import Usage
 
@@ -47,55 +42,3 @@ class ScriptedAgent:
         if isinstance(entries, Mapping):
             return entries.get(task.iteration)
         return entries[task.iteration] if 0 <= task.iteration < len(entries) else None
-
-
-class RecordingAgent:
-    """Another agent, whose work on each task is kept in `recording` for a `ReplayAgent`."""
-
-    def __init__(self, agent: Agent, recording: Path) -> None:
-        self.agent, self.name, self.recording = agent, agent.name, recording
-
-    def work(self, task: Task, endpoint: Endpoint | None) -> Work:
-        """As `Agent.work`."""
-        work = self.agent.work(task, endpoint)
-        record(self.recording, task, work)
-        return work
-
-
-class ReplayAgent:
-    """Repeats recorded work: the folder becomes what it was after the task of the same id, and `Work` is the same."""
-
-    def __init__(self, recording: Path) -> None:
-        self.name, self.recording = "replay", recording
-
-    def work(self, task: Task, endpoint: Endpoint | None) -> Work:
-        """As `Agent.work`; a task that was not recorded is a crash."""
-        place = self.recording / task.file_stem
-        try:
-            told = json.loads((place / "work.json").read_text())
-        except OSError:
-            return Work("crashed", f"'{self.recording}' has no recording of the task '{task.id}'.")
-        usage = None if told["usage"] is None else Usage(**told["usage"])
-        _replace_files(place / "files", task.folder)
-        return Work(**{**told, "usage": usage})
-
-
-def record(recording: Path, task: Task, work: Work) -> None:
-    """Keep the state of a task's folder and how the work on it ended."""
-    place = recording / task.file_stem
-    shutil.rmtree(place, ignore_errors=True)
-    (place / "files").mkdir(parents=True)
-    _replace_files(task.folder, place / "files")
-    write_whole(place / "work.json", json.dumps(dataclasses.asdict(work)).encode())  # last: it makes the record whole
-
-
-def _replace_files(source: Path, target: Path) -> None:
-    """Make the files of `target` the regular files of `source`; git's own stay."""
-    for entry in target.iterdir():
-        if entry.name == ".git":
-            continue
-        # A link is removed and never followed: its target may be anywhere.
-        shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
-    for name in WorkFolder(source).files():
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source / name, target / name)

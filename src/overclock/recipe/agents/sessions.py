@@ -5,8 +5,8 @@ per conversation.
 """
 
 import dataclasses
+import hashlib
 import json
-import urllib.parse
 from pathlib import Path
 
 from overclock.files import write_whole
@@ -18,7 +18,8 @@ def since_last_call(
     folder: Path, session: str, said: Usage, resumed: bool, usage_scope: Scope, dollars_scope: Scope
 ) -> Usage | None:
     """What this call used, of what the agent said; None where that cannot be known. Remembers the new totals."""
-    path = folder / f"{urllib.parse.quote(session, safe='')}.json"
+    name = hashlib.sha256(session.encode(errors="backslashreplace")).hexdigest()  # it is whatever the agent says
+    path = folder / f"{name}.json"
     before = _read(path) if resumed else Usage(basis="self-reported")
     write_whole(path, json.dumps(dataclasses.asdict(said)).encode())
     usage = said

@@ -21,9 +21,9 @@ ERROR_SHOWN = 300  # characters
 class FailedError(Exception):
     """There is no answer. `refused`: there will be none either; else the other side failed."""
 
-    def __init__(self, sentence: str, refused: bool = False) -> None:
+    def __init__(self, sentence: str, status: int | None = None) -> None:
         super().__init__(sentence)
-        self.refused = refused
+        self.status, self.refused = status, status in REFUSING
 
 
 class _BusyError(Exception):
@@ -99,7 +99,7 @@ class Line:
             sentence = f"The model answered {status}: {_message(bytes(content))}"
             if status in BUSY:
                 raise _BusyError(sentence, _seconds(response.headers.get("retry-after")))
-            raise FailedError(sentence, refused=status in REFUSING)
+            raise FailedError(sentence, status)
         try:
             answer = json.loads(content)
         except (ValueError, RecursionError) as error:

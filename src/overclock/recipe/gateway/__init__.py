@@ -1,4 +1,4 @@
-"""The only way from an agent to a model: metered, capped, recorded, replayable, and scripted in tests.
+"""The only way from an agent to a model: metered, capped, recorded, answered from a recording, and scripted in tests.
 
 with Gateway(Providers({"anthropic": Upstream("https://api.anthropic.com")}), cap=10.0, recorder=journal) as gateway:
     ...  # run an agent with ANTHROPIC_BASE_URL=gateway.base_url("anthropic")
@@ -11,9 +11,8 @@ from overclock._lazy import lazy_names
 
 if TYPE_CHECKING:
     from overclock.recipe.gateway.cassette import Cassette
-    from overclock.recipe.gateway.exchange import Exchange, Recorder, spent_in
+    from overclock.recipe.gateway.exchange import Exchange, Recorder
     from overclock.recipe.gateway.gateway import Gateway
-    from overclock.recipe.gateway.jsonl import JsonlRecorder, read_exchanges
     from overclock.recipe.gateway.prices import Prices
     from overclock.recipe.gateway.providers import OFFICIAL, Providers, Upstream
     from overclock.recipe.gateway.script import Turn, Use
@@ -25,7 +24,6 @@ __all__ = [
     "Cassette",
     "Exchange",
     "Gateway",
-    "JsonlRecorder",
     "Prices",
     "Providers",
     "Recorder",
@@ -34,18 +32,15 @@ __all__ = [
     "Turn",
     "Upstream",
     "Use",
-    "read_exchanges",
-    "spent_in",
 ]
 
 _HERE = "overclock.recipe.gateway"
-__getattr__, __dir__ = lazy_names(  # providers need httpx, which is optional
+__getattr__, __dir__ = lazy_names(
     __name__,
     {
         "Cassette": f"{_HERE}.cassette",
-        **dict.fromkeys(["Exchange", "Recorder", "spent_in"], f"{_HERE}.exchange"),
+        **dict.fromkeys(["Exchange", "Recorder"], f"{_HERE}.exchange"),
         "Gateway": f"{_HERE}.gateway",
-        **dict.fromkeys(["JsonlRecorder", "read_exchanges"], f"{_HERE}.jsonl"),
         "Prices": f"{_HERE}.prices",
         **dict.fromkeys(["OFFICIAL", "Providers", "Upstream"], f"{_HERE}.providers"),
         **dict.fromkeys(["Turn", "Use"], f"{_HERE}.script"),

@@ -12,7 +12,7 @@ from overclock.recipe.gateway.prices import ModelPrice
 SHORTEST_SECRET = 8  # blanking anything shorter would blank ordinary text
 BLANKED = "[key]"
 BYTES_PER_TOKEN = 3
-HIDDEN_PROMPT = 400_000  # tokens; the context of the models whose providers keep conversations
+ONE_EACH = b"0123456789" + bytes(range(0x80, 0x100))  # digits, and what is not ASCII
 
 
 class BadCallError(Exception):
@@ -50,7 +50,7 @@ class Call:
             )
         try:
             content = json.loads(body)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BadCallError(400, "The request's body is not JSON.") from error
         if not isinstance(content, dict):
             raise BadCallError(400, "The request's body is not a JSON object.")
@@ -80,20 +80,21 @@ class Call:
         if self.limit is not None:
             content = self.dialect.limited(content, self.limit) or content
         content = self.dialect.to_forward(content)
-        return self.body if content is self.json else json.dumps(content, ensure_ascii=False).encode()
+        # Written anew: of a name that comes twice in the agent's bytes we read the last, and a provider may the first.
+        return json.dumps(content).encode()
 
     def worst(self, price: ModelPrice) -> float:
         """The most that the call can cost, in dollars.
 
-        The prompt is taken as one token for every digit of the body (some tokenizers split numbers that way) and one
-        for every three bytes of anything else, which is more than text, code and JSON have, at the dearest price of a
-        prompt. The answer is taken at the limit that the request sets, or the gateway for it, or else the model itself.
+        The prompt is taken as one token for every digit of the body (some tokenizers split numbers that way), one for
+        every byte of rare characters, and one for every three bytes of anything else, which is more than text, code and
+        JSON have, at the dearest price of a prompt; and what lies elsewhere as the longest prompt that there can be.
+        Each answer is taken at the limit that the request sets, or the gateway for it, or else the model itself.
         """
-        digits = sum(self.body.count(digit) for digit in b"0123456789")
-        prompt = digits + -(-(len(self.body) - digits) // BYTES_PER_TOKEN)
-        if self.dialect.hides_prompt(self.json):
-            prompt += HIDDEN_PROMPT
-        return price.worst(prompt, self.dialect.max_output(self.json) or self.limit or price.max_output)
+        rest = len(self.body.translate(None, ONE_EACH))
+        prompt = len(self.body) - rest + -(-rest // BYTES_PER_TOKEN) + self.dialect.unseen_tokens(self.json)
+        answer = self.dialect.max_output(self.json) or self.limit or price.max_output
+        return price.worst(prompt, answer * self.dialect.alternatives(self.json))
 
 
 def blanked(body: bytes, secrets: tuple[str | None, ...]) -> str:

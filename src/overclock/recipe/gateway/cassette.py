@@ -3,18 +3,16 @@
 import dataclasses
 import json
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 from overclock.recipe.gateway.backend import Answer, CutError, UnansweredError
 from overclock.recipe.gateway.call import Call
 from overclock.recipe.gateway.dialects import DIALECTS, Dialect, Json
 from overclock.recipe.gateway.exchange import Exchange
-from overclock.recipe.gateway.jsonl import read_exchanges
 from overclock.recipe.gateway.normal import fingerprint, first_difference, normalised
 from overclock.recipe.gateway.reader import EVENT_STREAM, split_events
 
-CONFLICT = 409
+DOES_NOT_FIT = 422  # not 409, which clients take for something that passes
 
 
 @dataclasses.dataclass
@@ -27,29 +25,20 @@ class _Recorded:
 
 
 class Cassette:
-    """Each recorded answer is given once.
+    """Each recorded answer is given once; `exchanges` are closed ones, in the order in which they were opened.
 
-    A call gets the first unused answer to a request that is equal but for ids, dates, durations and the texts of
-    `blank`. If there is none it gets, in recorded order, the first unused answer to a request of the same shape: same
+    A call gets the first unused answer to a request that is equal but for ids, dates, durations and the two folders of
+    `moved`. If there is none it gets, in recorded order, the first unused answer to a request of the same shape: same
     dialect, model and tools, and as many prompts, tool results and answers before it. Otherwise it is refused with the
-    first difference. Answers are given as they were: paths in them are those of the recorded run.
+    first difference. Answers are given as they were, but in the second folder of `moved` instead of the first.
     """
 
     secrets: tuple[str, ...] = ()
 
-    def __init__(self, exchanges: Iterable[Exchange], blank: Sequence[str] = ()) -> None:
-        self._blank = tuple(blank)
+    def __init__(self, exchanges: Iterable[Exchange], moved: tuple[str, str] | None = None) -> None:
+        self._moved = moved
         self._taking = threading.Lock()
-        order: dict[str, Exchange] = {}
-        for exchange in exchanges:  # by the order of opening; refused calls were never opened, killed ones never closed
-            if exchange.stage == "opened" or exchange.id in order:
-                order[exchange.id] = exchange
-        self._recorded = [self._prepare(exchange) for exchange in order.values() if exchange.stage == "closed"]
-
-    @classmethod
-    def load(cls, folder: Path, blank: Sequence[str] = ()) -> "Cassette":
-        """From the folder of a JsonlRecorder."""
-        return cls(read_exchanges(folder), blank)
+        self._recorded = [self._prepare(exchange) for exchange in exchanges]
 
     def unused(self) -> int:
         """How many answers nobody has asked for yet."""
@@ -62,7 +51,8 @@ class Cassette:
         if not exchange.content_type:
             paid = exchange.charged == "reservation"
             raise UnansweredError("The recorded call got no answer.", paid=paid, status=exchange.status or 502)
-        return Answer(exchange.status or 200, exchange.content_type, _chunks(exchange))
+        text = exchange.response if self._moved is None else exchange.response.replace(*self._moved)
+        return Answer(exchange.status or 200, exchange.content_type, _chunks(exchange, text.encode()))
 
     def close(self) -> None:
         """As `Backend.close`."""
@@ -70,18 +60,18 @@ class Cassette:
     def _prepare(self, exchange: Exchange) -> _Recorded:
         dialect, request = DIALECTS[exchange.dialect], json.loads(exchange.request)
         shape = _shape(dialect, exchange.operation, exchange.model, exchange.streamed, request)
-        request = normalised(request, self._blank)
+        request = normalised(request, self._moved or ())
         return _Recorded(exchange, request, fingerprint(request), shape)
 
     def _take(self, call: Call) -> Exchange:
-        request = normalised(call.json, self._blank)
+        request = normalised(call.json, self._moved or ())
         shape, mark = _shape(call.dialect, call.operation, call.model, call.streams, call.json), fingerprint(request)
         with self._taking:
             unused = [recorded for recorded in self._recorded if not recorded.used]
             fitting = [recorded for recorded in unused if recorded.shape == shape]
             equal = [recorded for recorded in fitting if recorded.fingerprint == mark]
             if not fitting:
-                raise UnansweredError(self._conflict(call, request, unused), paid=False, status=CONFLICT)
+                raise UnansweredError(self._conflict(call, request, unused), paid=False, status=DOES_NOT_FIT)
             chosen = (equal or fitting)[0]
             chosen.used = True
             return chosen.exchange
@@ -107,8 +97,7 @@ def _shape(dialect: Dialect, operation: str, model: str, streamed: bool, request
     return (dialect.name, operation, model, streamed, turns, tools)
 
 
-def _chunks(exchange: Exchange) -> Iterator[bytes]:
-    body = exchange.response.encode()
+def _chunks(exchange: Exchange, body: bytes) -> Iterator[bytes]:
     yield from split_events(body) if exchange.content_type.lower().startswith(EVENT_STREAM) else [body]
     if not exchange.complete:
         raise CutError("the recorded answer broke off here")

@@ -2,16 +2,17 @@
 
 The opened record is written before anything is forwarded and carries the reserved dollars. The closed record is written
 before the end of the answer reaches the agent, and carries what was paid. A kill in between, at any moment, therefore
-leaves a call that was opened and never closed; `spent_in` counts it at its reservation, which is the most it can have
-cost. What is lost is the answer's text and the difference between the reservation and the true price, never a payment.
+leaves a call that was opened and never closed; it counts at its reservation, which is the most it can have cost
+(run_cost.py). What is lost is the answer's text and the difference between the reservation and the true price, never a
+payment.
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
 from overclock.recipe.gateway.dialects.base import DialectName, Operation
-from overclock.recipe.usage import Usage, total
+from overclock.recipe.usage import Usage
 
 Stage = Literal["opened", "closed"]
 # What a closed call was charged: what the provider said; the reservation, because the provider did not get to say; or
@@ -58,15 +59,3 @@ class Recorder(Protocol):
     def record(self, exchange: Exchange) -> None:
         """Keep it, so that it survives the death of this process from the moment of return."""
         ...
-
-
-def spent_in(exchanges: Iterable[Exchange]) -> Usage:
-    """What all of them cost together; calls that were opened and never closed at their reservation."""
-    opened: dict[str, Usage] = {}
-    closed: dict[str, Usage] = {}
-    for exchange in exchanges:
-        if exchange.stage == "closed":
-            closed[exchange.id] = exchange.usage
-        elif exchange.operation == "generate":
-            opened[exchange.id] = Usage(calls=1, dollars=exchange.reserved)
-    return total({**opened, **closed}.values())

@@ -21,6 +21,7 @@ from overclock.recipe.gateway.wire import Client
 from overclock.recipe.usage import Usage
 
 PAYMENT_REQUIRED = 402  # ends every agent we know at once, with our message shown
+BAD_REQUEST = 400  # the agent may ask otherwise
 CLIENT_GONE = 499  # as web servers log it
 MAX_OUTPUT = 32_000  # tokens; what Claude Code, Qwen Code and opencode ask for by themselves
 PATIENCE = 30.0  # seconds that an answer may go on when nobody reads it any more
@@ -29,11 +30,11 @@ PATIENCE = 30.0  # seconds that an answer may go on when nobody reads it any mor
 class Gateway:
     """Use it as a context manager. Agents are pointed at `base_url(dialect)`.
 
-    `cap` (dollars) and `max_calls` are hard; both count from `spent`, which a resumed run takes from `spent_in` of its
-    records. Without a cap, a model without a price is let through and its dollars are None.
+    `cap` (dollars) and `max_calls` are hard; both count from `spent`, which a resumed run takes from its
+    journal. Without a cap, a model without a price is let through and its dollars are None.
     With a cap, a request of Codex or Gemini that sets no limit of output tokens gets `max_output` as its limit: without
-    one, every call would have to reserve the price of the longest answer that the model can give. The cap holds for
-    what the price table knows: what a provider bills otherwise (its own web search, priority tiers) is not seen.
+    one, every call would have to reserve the price of the longest answer that the model can give. What a provider
+    bills beside the tokens of a model (its own web search, priority tiers) is refused under a cap.
     With a `token`, only agents that present it as their API key are served; give one whenever the backend holds a key,
     since anybody on this machine can reach a loopback port.
     """
@@ -108,10 +109,11 @@ class Gateway:
         try:
             self._serve_metered(call, client)
         except RefusedError as error:
-            body = problem(PAYMENT_REQUIRED, error.reason, str(error))
+            status = BAD_REQUEST if error.reason == "not_metered" else PAYMENT_REQUIRED
+            body = problem(status, error.reason, str(error))
             with contextlib.suppress(UnrecordedError):
-                self._ledger.refuse(call, PAYMENT_REQUIRED, body)
-            client.problem(PAYMENT_REQUIRED, error.reason, str(error))
+                self._ledger.refuse(call, status, body)
+            client.problem(status, error.reason, str(error))
         except UnrecordedError as error:
             client.problem(500, "not_recorded", f"Nothing is forwarded that cannot be recorded: {error.__cause__}")
 

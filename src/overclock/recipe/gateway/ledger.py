@@ -7,7 +7,7 @@ import uuid
 
 from overclock.recipe.gateway.call import Call, blanked
 from overclock.recipe.gateway.exchange import Charged, Exchange, Recorder
-from overclock.recipe.gateway.meter import Meter, Reservation
+from overclock.recipe.gateway.meter import Meter, RefusedError, Reservation
 from overclock.recipe.gateway.prices import ModelPrice, Prices
 from overclock.recipe.gateway.tokens import Tokens
 from overclock.recipe.usage import Usage
@@ -53,6 +53,7 @@ class Ledger:
 
     def open(self, call: Call) -> OpenCall:
         """Reserve the worst case and record the call; raises RefusedError or UnrecordedError."""
+        self._require_metered(call)
         price = self._prices.find(call.model)
         if price is not None and self._meter.cap is not None:
             call = call.limited(min(self._max_output, price.max_output))
@@ -68,6 +69,15 @@ class Ledger:
             self.forget(reservation)
             raise
         return OpenCall(call, price, reservation, exchange)
+
+    def _require_metered(self, call: Call) -> None:
+        what = call.dialect.unmetered(call.json) if self._meter.cap is not None else None
+        if call.operation == "generate" and what is not None:
+            raise RefusedError(
+                "not_metered",
+                f"With a budget, a call cannot have {what} because it is paid beside the tokens of its model; leave it "
+                "out, or run without a budget.",
+            )
 
     def refuse(self, call: Call, status: int, body: bytes) -> None:
         """Record a call that was not let through."""

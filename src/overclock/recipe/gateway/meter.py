@@ -13,7 +13,7 @@ from typing import Literal
 from overclock.errors import UsageError
 from overclock.recipe.usage import Usage
 
-Reason = Literal["budget_exceeded", "calls_exceeded", "price_unknown", "closed"]
+Reason = Literal["budget_exceeded", "calls_exceeded", "price_unknown", "not_metered", "closed"]
 
 
 class RefusedError(Exception):

@@ -16,8 +16,9 @@ from overclock.recipe.gateway.tokens import Tokens
 MAX_OUTPUT = 128_000  # the most that any listed model writes in one answer
 MILLION = 1e6
 RATES = ("input", "cached", "cache_write", "cache_write_hour", "output")
-# What may follow a name in the table: anything after a separator, except the next part of a version number.
-SUFFIX = re.compile(r"(?!-\d{1,2}(\D|$))[-:@].*")
+# What may follow a name in the table without making it another model, whose price nobody can guess: a date, and words
+# for the newest or for a first version.
+SUFFIX = re.compile(r"(-latest|(-preview|-exp)(-\d{2}-(\d{2}|\d{4}))?)?([-@](\d{8}|\d{4}-\d{2}-\d{2}))?")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,14 +64,14 @@ class ModelPrice:
 
 @dataclasses.dataclass(frozen=True)
 class Prices:
-    """Tables of prices, asked one after the other."""
+    """Tables of prices; of two rows for one name, that of the earlier table counts."""
 
     tables: tuple[Mapping[str, ModelPrice], ...]
     date: datetime.date | None  # of the built-in table
 
     @classmethod
     def load(cls, override: Path | None = None) -> "Prices":
-        """The built-in table, behind a user's own one if there is one."""
+        """The built-in table, under a user's own one if there is one."""
         built_in = tomllib.loads((importlib.resources.files("overclock.recipe.gateway") / "prices.toml").read_text())
         tables = [_table(built_in, "the built-in price table")]
         if override is not None:
@@ -78,16 +79,13 @@ class Prices:
         return cls(tuple(tables), built_in["date"])
 
     def find(self, model: str) -> ModelPrice | None:
-        """The price of a model; None if no table knows it."""
+        """The price of a model, from the row with the longest name that fits; None if no table knows it."""
         name = model.rpartition("/")[2]
-        for table in self.tables:
-            fitting = [known for known in table if name == known or _is_suffixed(name, known)]
-            if fitting:
-                return table[max(fitting, key=len)]
-        return None
+        rows = [(known, price) for table in self.tables for known, price in table.items() if _fits(name, known)]
+        return max(rows, key=lambda row: len(row[0]), default=(name, None))[1]
 
 
-def _is_suffixed(name: str, known: str) -> bool:
+def _fits(name: str, known: str) -> bool:
     return name.startswith(known) and SUFFIX.fullmatch(name, len(known)) is not None
 
 

@@ -3,16 +3,15 @@
 import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from overclock.errors import MissingError, UsageError
 from overclock.recipe.gateway.backend import Answer, CutError, UnansweredError
 from overclock.recipe.gateway.call import Call
 from overclock.recipe.gateway.dialects import DialectName
 
-try:
+if TYPE_CHECKING:
     import httpx
-except ImportError as error:
-    raise MissingError("Calls to a model need httpx; run: pip install 'overclock[agents]'.") from error
 
 OFFICIAL: dict[DialectName, str] = {
     "anthropic": "https://api.anthropic.com",
@@ -48,6 +47,7 @@ class Providers:
             if not upstream.base_url.startswith(("http://", "https://")):
                 raise UsageError(f"The base URL of {name}, '{upstream.base_url}', must begin with http:// or https://.")
         self._upstreams = dict(upstreams)
+        self._httpx = httpx = _imported()
         timeout = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS, pool=None)
         limits = httpx.Limits(max_connections=None)
         self._client = httpx.Client(timeout=timeout, limits=limits, follow_redirects=False)
@@ -59,7 +59,7 @@ class Providers:
 
     def answer(self, call: Call) -> Answer:
         """As `Backend.answer`; returns as soon as the provider begins to answer."""
-        upstream = self._upstreams.get(call.dialect.name)
+        upstream, httpx = self._upstreams.get(call.dialect.name), self._httpx
         if upstream is None:
             raise UnansweredError(f"No provider is configured for the dialect '{call.dialect.name}'.", paid=False)
         request = self._client.build_request(
@@ -79,12 +79,21 @@ class Providers:
         """As `Backend.close`."""
         self._client.close()
 
-    def _chunks(self, response: httpx.Response) -> Iterator[bytes]:
+    def _chunks(self, response: "httpx.Response") -> Iterator[bytes]:
         with contextlib.closing(response):
             try:
                 yield from response.iter_bytes()
-            except httpx.HTTPError as error:
+            except self._httpx.HTTPError as error:
                 raise CutError(str(error)) from error
+
+
+def _imported() -> Any:
+    """Only where a provider is called: whoever works without a model needs no httpx."""
+    try:
+        import httpx
+    except ImportError as error:
+        raise MissingError("Calls to a model need httpx; run: pip install 'overclock[agents]'.") from error
+    return httpx
 
 
 def _address(upstream: Upstream, call: Call) -> str:

@@ -18,25 +18,29 @@ from overclock.env.kernel import Environment, EnvState
 from overclock.env.rng import Rng, Section
 from overclock.env.trials import sample_action
 from overclock.errors import OverclockError
-from overclock.recipe.candidate import load_candidate
+from overclock.recipe.candidate import load_candidate, package_of
 from overclock.recipe.hygiene import programs
 from overclock.recipe.hygiene.finding import DERIVED
 from overclock.recipe.hygiene.judge import RULES, leaves_the_program
+from overclock.recipe.hygiene.memory import lasting, remembered
 from overclock.recipe.hygiene.tampering import snapshot, tampered
+from overclock.recipe.speed import Stepper
 from overclock.verify.metamorphic import distances
 
 FRESH_TRACES = 3  # of everything, each without what JAX remembers of earlier ones
 ROUNDS = 40  # further traces of the rules, with real steps between them
 STEPS_PER_ROUND = 4
 EAGER_STATES = 6
+BATCH, BATCH_STEPS = 2, 8  # as most people run it: many at once, many steps in one program
 SHOWN = 20  # entries of a list that are reported
 
 
 class Inspector:
     """A worker that looks at one candidate. Importing it waits for `inspect`, so that a failure is an answer."""
 
-    def __init__(self, num_envs: int, folder: str) -> None:
-        self.num_envs, self._folder = num_envs, Path(folder)
+    def __init__(self, num_envs: int, folder: str, contract: bool = True) -> None:
+        """`contract`: check the environment contract as well."""
+        self.num_envs, self._folder, self._contract = num_envs, Path(folder), contract
         self._before = snapshot()
 
     def describe(self) -> dict[str, Any]:
@@ -50,11 +54,15 @@ class Inspector:
     def inspect(self) -> dict[str, Any]:
         """Everything there is to see; see judge.py for what is made of it."""
         report: dict[str, Any] = {
-            "error": None, "contract": None, "functions": {}, "rounds": [], "tampered": [], "not_finite": [],
-            "eager_ulps": 0.0, "steps": 0, "replaced": [],
+            "error": None, "contract": None, "functions": {}, "rounds": [], "remembered": [], "tampered": [],
+            "not_finite": [], "eager_ulps": 0.0, "steps": 0, "replaced": [],
         }  # fmt: skip
         try:
-            report |= _look(*load_candidate(self._folder))
+            made = load_candidate(self._folder)
+            before = lasting(package_of(self._folder), *made)
+            report |= _look(*made)
+            report["contract"] = _contract(*made) if report["steps"] and self._contract else None
+            report["remembered"] = remembered(before, lasting(package_of(self._folder), *made))[:SHOWN]
         except Exception as error:
             report["error"] = _words(error)
         report["tampered"] = tampered(self._before)[:SHOWN]
@@ -76,6 +84,7 @@ def _look(env: Environment[Any, Any], params: Any) -> dict[str, Any]:
             again = programs.digest(jax.make_jaxpr(function)(*arguments))
             if again != functions[name]["digests"][0] and name not in changed:
                 changed.append(name)
+    Stepper(env, params).run(BATCH, BATCH_STEPS)
     return {
         "functions": functions,
         "replaced": replaced,
@@ -83,7 +92,6 @@ def _look(env: Environment[Any, Any], params: Any) -> dict[str, Any]:
         "not_finite": sorted(run.not_finite)[:SHOWN],
         "steps": run.taken,
         "eager_ulps": run.eager_ulps(),
-        "contract": _contract(env, params),
     }
 
 

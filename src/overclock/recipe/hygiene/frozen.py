@@ -3,11 +3,14 @@
 Seeds are drawn after `freeze`; whatever changes the files afterwards is another candidate.
 """
 
+import contextlib
 import dataclasses
 import hashlib
 import os
 import shutil
 import stat
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from overclock.errors import UsageError
@@ -71,6 +74,18 @@ def remove(folder: Path) -> None:
         if path.is_dir() and not path.is_symlink():
             path.chmod(path.stat().st_mode | stat.S_IRWXU)
     shutil.rmtree(folder)
+
+
+@contextlib.contextmanager
+def unpacked(frozen: Frozen) -> Iterator[Path]:
+    """A copy of a candidate that nobody writes to, for as long as it is needed."""
+    with tempfile.TemporaryDirectory(prefix="overclock-") as place:
+        folder = Path(place) / "candidate"
+        unpack(frozen, folder)
+        try:
+            yield folder
+        finally:
+            remove(folder)
 
 
 def unchanged(frozen: Frozen, folder: Path) -> bool:

@@ -9,18 +9,28 @@ from typing import Any
 
 from overclock.recipe.hygiene.finding import Finding, Limits
 from overclock.recipe.hygiene.judge import judge_inspection
+from overclock.verify.contract import Precision
 from overclock.verify.process import CouldNotVerifyError, ProcessSubject
 from overclock.verify.subject import SubjectSpec
 
 DEFAULT = Limits()
 CLOCKS = 3
+QUICK_COMPILE = "--xla_backend_optimization_level=0"  # many programs are compiled, and hardly run
 
 
-def inspector_spec(folder: Path) -> SubjectSpec:
-    """The worker that looks at a candidate."""
-    place = str(folder.resolve())
-    environment = (("JAX_PLATFORMS", "cpu"),)
-    return SubjectSpec("overclock.recipe.hygiene.dynamic:Inspector", (("folder", place),), environment, files=(place,))
+def inspector_spec(folder: Path, precision: Precision = "float32", contract: bool = True) -> SubjectSpec:
+    """The worker that looks at a candidate, which computes in this precision.
+
+    `contract`: whether it checks the environment contract as well, which says the same in every precision.
+    """
+    options = (("folder", str(folder.resolve())), ("contract", contract))
+    environment = {
+        "JAX_PLATFORMS": "cpu",
+        "JAX_ENABLE_X64": "1" if precision == "float64" else "0",
+        "XLA_FLAGS": QUICK_COMPILE,
+    }
+    inspector = "overclock.recipe.hygiene.dynamic:Inspector"
+    return SubjectSpec(inspector, options, tuple(environment.items()), files=(str(folder.resolve()),))
 
 
 def inspect_candidate(spec: SubjectSpec, limits: Limits = DEFAULT, timeout: float = 120.0) -> list[Finding]:

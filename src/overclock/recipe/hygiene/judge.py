@@ -15,6 +15,10 @@ OUTWARD = re.compile(r"callback|feed|ffi|custom_call|outside|host|pallas|debug|t
 RANDOM = re.compile(r"^random_|threefry")
 # Parts of XLA's own libraries: linear algebra on the CPU, and notes to the compiler.
 LIBRARIES = re.compile(r"^(lapack_\w+|blas_\w+|Sharding|SPMD\w*|annotate_device_placement|mhlo\.\w+|chlo\.\w+)$")
+ANSWER = {
+    "error", "contract", "functions", "rounds", "remembered", "tampered", "not_finite", "eager_ulps", "steps",
+    "replaced",
+}  # fmt: skip
 TEXT = 300  # characters of a worker's text that are passed on
 LIST = 5
 MOST = 1 << 16  # entries of a list that are looked at
@@ -37,8 +41,7 @@ def judge_inspection(data: Any, limits: Limits) -> list[Finding]:
 
 
 def _findings(data: Any, limits: Limits) -> Iterator[Finding]:
-    keys = {"error", "contract", "functions", "rounds", "tampered", "not_finite", "eager_ulps", "steps", "replaced"}
-    report = _mapping(data, keys, "the answer")
+    report = _mapping(data, ANSWER, "the answer")
     for name in _texts(report["tampered"], "tampered")[:LIST]:
         yield Finding("", 0, "tampering", f"The candidate replaced `{name}`, which is not its own.")
     if report["error"] is not None:
@@ -54,6 +57,9 @@ def _findings(data: Any, limits: Limits) -> Iterator[Finding]:
     changed = _texts(report["rounds"], "rounds")
     for name in changed[:LIST]:
         sentence = f"`{name}` is another program when it is traced again; rules remember nothing between calls."
+        yield Finding("", 0, "hidden-state", sentence)
+    for name in _texts(report["remembered"], "remembered")[:LIST]:
+        sentence = f"`{name}` is another one after the rules have run; rules remember nothing between calls."
         yield Finding("", 0, "hidden-state", sentence)
     for name in _texts(report["not_finite"], "not_finite")[:LIST]:
         yield Finding("", 0, "nan", f"`{name}` is not a number after an ordinary step.")

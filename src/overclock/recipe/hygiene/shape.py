@@ -4,6 +4,7 @@ import ast
 from collections.abc import Mapping
 
 from overclock.recipe.hygiene.finding import DERIVED, Finding, Limits
+from overclock.recipe.hygiene.reading import too_many_literals
 from overclock.recipe.hygiene.source import Source, docstrings
 
 BASE = "Environment"
@@ -39,17 +40,8 @@ def check_make(sources: Mapping[str, Source]) -> list[Finding]:
 
 
 def check_literals(sources: Mapping[str, Source], limits: Limits) -> list[Finding]:
-    """All literals together stay within the budget; the file with most of them is named."""
-    sizes = {source.file: literal_bytes(source.tree) for source in sources.values()}
-    total = sum(sizes.values())
-    if total <= limits.constant_bytes:
-        return []
-    largest = max(sizes, key=lambda file: sizes[file])
-    sentence = (
-        f"The candidate's literals are {total} bytes, {limits.constant_bytes} are allowed (most are here, "
-        f"{sizes[largest]}); rules are computed, not looked up."
-    )
-    return [Finding(largest, 0, "constants", sentence)]
+    """The literals of all files stay within the budget."""
+    return too_many_literals({source.file: literal_bytes(source.tree) for source in sources.values()}, limits)
 
 
 def literal_bytes(tree: ast.AST) -> int:

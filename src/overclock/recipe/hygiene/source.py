@@ -2,11 +2,14 @@
 
 import ast
 import dataclasses
+import threading
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from overclock.recipe.hygiene.finding import Finding
 from overclock.recipe.hygiene.vocabulary import is_module
 
+READING = threading.Lock()
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -18,6 +21,7 @@ class Source:
     tree: ast.Module
     modules: dict[str, str]
     folder_modules: frozenset[str]  # the dotted names of all modules in the candidate's folder
+    ambiguous: dict[str, ast.AST]  # names of modules that stand for something else as well, and where
 
     def finding(self, node: ast.AST, rule: str, sentence: str) -> Finding:
         """At a node's line."""
@@ -45,31 +49,61 @@ class Source:
         return name if name in self.folder_modules else None
 
 
+def read_tree(text: str, file: str = "<unknown>") -> ast.Module:
+    """As `ast.parse`, by one thread at a time: Python 3.11 counts how deep a tree is for all of them together."""
+    with READING:
+        return ast.parse(text, file)
+
+
 def parse(file: str, text: str, folder_modules: frozenset[str]) -> Source:
     """Raises SyntaxError, ValueError, RecursionError or MemoryError for text that is no program."""
-    tree = ast.parse(text, file)
-    source = Source(file, tree, {}, folder_modules)
+    tree = read_tree(text, file)
+    source = Source(file, tree, {}, folder_modules, {})
+    bound: list[tuple[str, str | None, ast.AST]] = []  # a name, the module it then stands for, and where
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 own = "." if alias.name in folder_modules else ""
                 name = alias.name if alias.asname else alias.name.partition(".")[0]
-                source.modules[alias.asname or name] = own + name
+                bound.append((alias.asname or name, own + name, node))
         elif isinstance(node, ast.ImportFrom):
-            _bind_from(source, node)
+            bound += [(alias.asname or alias.name, _imported(source, node, alias.name), node) for alias in node.names]
+        else:
+            bound += [(name, None, node) for name in _bound(node)]
+    for name, module, node in bound:
+        if module is not None and source.modules.setdefault(name, module) != module:
+            source.ambiguous[name] = node
+    source.ambiguous.update((name, node) for name, module, node in bound if module is None and name in source.modules)
     return source
 
 
-def _bind_from(source: Source, node: ast.ImportFrom) -> None:
+def _imported(source: Source, node: ast.ImportFrom, name: str) -> str | None:
+    """The module that `from a import b` binds; None where b is no module."""
     sibling = source.sibling(node)
-    for alias in node.names:
-        name = alias.asname or alias.name
-        if sibling is not None:
-            inner = f"{sibling}.{alias.name}".lstrip(".")
-            if inner in source.folder_modules:
-                source.modules[name] = f".{inner}"
-        elif node.module and is_module(f"{node.module}.{alias.name}"):
-            source.modules[name] = f"{node.module}.{alias.name}"
+    if sibling is not None:
+        inner = f"{sibling}.{name}".lstrip(".")
+        return f".{inner}" if inner in source.folder_modules else None
+    dotted = f"{node.module}.{name}"
+    return dotted if node.module and is_module(dotted) else None
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """The names that a node binds, however it does, but for imports."""
+    if isinstance(node, ast.Name):
+        if not isinstance(node.ctx, ast.Load):
+            yield node.id
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, ast.MatchMapping):
+        yield from filter(None, [node.rest])
+    elif not isinstance(node, ast.alias) and isinstance(name := getattr(node, "name", None), str):
+        yield name  # of functions, classes, handlers, patterns, type parameters
+
+
+def functions_of(sources: Iterable[Source]) -> frozenset[str]:
+    """The names of all functions and methods that a candidate defines."""
+    nodes = (node for source in sources for node in ast.walk(source.tree))
+    return frozenset(node.name for node in nodes if isinstance(node, ast.FunctionDef))
 
 
 def docstrings(tree: ast.AST) -> set[ast.AST]:

@@ -1,10 +1,10 @@
 """Rules about hidden state: a function of a candidate must not remember anything from one call to the next."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from overclock.recipe.hygiene.finding import Finding
-from overclock.recipe.hygiene.source import Function, Source
+from overclock.recipe.hygiene.source import Function, Source, functions_of
 
 FORGETFUL = "rules remember nothing between calls: what lasts belongs in the State"
 MUTATORS = frozenset(
@@ -13,22 +13,24 @@ MUTATORS = frozenset(
         "sort", "reverse", "fill", "put", "itemset", "resize", "partition", "setflags", "send",
     }
 )  # fmt: skip
+RETURNED = frozenset({"sort", "partition"})  # of a JAX array these return another one
 CONTAINERS = frozenset({"list", "dict", "set", "bytearray", "deque", "defaultdict", "Counter", "OrderedDict"})
 ITERATORS = frozenset({"iter", "map", "filter", "zip", "enumerate", "reversed"})
 DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
 
-def check_state(source: Source) -> list[Finding]:
-    """Every place in a file where a call could leave something behind."""
-    visitor = _State(source)
+def check_state(source: Source, sources: Mapping[str, Source]) -> list[Finding]:
+    """Every place in a file where a call could leave something behind; `sources` are all files by module name."""
+    visitor = _State(source, functions_of(sources.values()))
     visitor.visit(source.tree)
     return visitor.found
 
 
 class _State(ast.NodeVisitor):
-    def __init__(self, source: Source) -> None:
-        self.source, self.found = source, list[Finding]()
+    def __init__(self, source: Source, methods: frozenset[str]) -> None:
+        self.source, self.methods, self.found = source, methods, list[Finding]()
         self.scopes: list[set[str]] = []  # names that belong to each enclosing function; empty: module or class
+        self.given: list[set[str]] = []  # of these, the parameters that still stand for what a caller has
 
     def add(self, node: ast.AST, rule: str, sentence: str) -> None:
         self.found.append(self.source.finding(node, rule, sentence))
@@ -64,9 +66,12 @@ class _State(ast.NodeVisitor):
         for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
             if self.is_mutable(default) or _is_iterator(default):
                 self.add(default, "hidden-state", f"A default value is shared by all calls; use None ({FORGETFUL}).")
-        self.scopes.append(_own_names(node))
+        own, given = _own_names(node)
+        self.scopes.append(own)
+        self.given.append(given)
         self.generic_visit(node)
         self.scopes.pop()
+        self.given.pop()
 
     # ---- what is written ----
 
@@ -83,14 +88,16 @@ class _State(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        if not isinstance(node.ctx, ast.Load) and self.lasting(node.value):
+        if not isinstance(node.ctx, ast.Load) and (self.lasting(node.value) or self.borrowed(node.value)):
             self.add(node, "hidden-state", f"`{ast.unparse(node.value)}` outlives the call; {FORGETFUL}.")
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
         called = node.func
-        if isinstance(called, ast.Attribute) and called.attr in MUTATORS and self.lasting(called.value):
-            self.add(node, "hidden-state", f"`{ast.unparse(called.value)}` outlives the call; {FORGETFUL}.")
+        if isinstance(called, ast.Attribute) and called.attr in MUTATORS:
+            may_return = called.attr in RETURNED or called.attr in self.methods
+            if self.lasting(called.value) or (not may_return and self.borrowed(called.value)):
+                self.add(node, "hidden-state", f"`{ast.unparse(called.value)}` outlives the call; {FORGETFUL}.")
         if isinstance(called, ast.Name) and called.id == "next" and node.args and self.lasting(node.args[0]):
             self.add(node, "hidden-state", f"`next` uses up an iterator that outlives the call; {FORGETFUL}.")
         self.generic_visit(node)
@@ -109,14 +116,15 @@ class _State(ast.NodeVisitor):
         """Whether a value was there before the call: not a name of the function itself, or a field of `self`."""
         if not self.scopes:
             return False  # the module is still being made
-        path: list[str] = []
-        while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
-            if isinstance(node, ast.Attribute):
-                path.append(node.attr)
-            node = node.func if isinstance(node, ast.Call) else node.value
-        if not isinstance(node, ast.Name) or node.id in self.source.modules or "at" in path:
+        name, path = _reached(node, through_calls=True)
+        if not name or name in self.source.modules or "at" in path:
             return False  # `array.at[i].add(1)` returns a new array
-        return node.id not in self.scopes[-1] or (node.id == "self" and bool(path))
+        return name not in self.scopes[-1] or (name == "self" and bool(path))
+
+    def borrowed(self, node: ast.AST) -> bool:
+        """Whether a value belongs to a caller: a helper that changes its parameter can be given what lasts."""
+        name, path = _reached(node, through_calls=False)
+        return bool(self.given) and name in self.given[-1] and "at" not in path
 
     def is_mutable(self, node: ast.AST | None) -> bool:
         if isinstance(node, DISPLAYS):
@@ -129,17 +137,30 @@ class _State(ast.NodeVisitor):
         return any(isinstance(part, ast.Name) and part.id in CONTAINERS for part in (node.func, *factory))
 
 
+def _reached(node: ast.AST, through_calls: bool) -> tuple[str, list[str]]:
+    """The name that a value is reached from ("" where it is none), and the attributes on the way."""
+    path: list[str] = []
+    while isinstance(node, ast.Attribute | ast.Subscript) or (through_calls and isinstance(node, ast.Call)):
+        if isinstance(node, ast.Attribute):
+            path.append(node.attr)
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else "", path
+
+
 def _is_iterator(node: ast.AST | None) -> bool:
     if isinstance(node, ast.GeneratorExp):
         return True
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ITERATORS
 
 
-def _own_names(function: Function) -> set[str]:
-    """Parameters and what is assigned in a function, without other names for what comes from outside it."""
+def _own_names(function: Function) -> tuple[set[str], set[str]]:
+    """Parameters and what is assigned in a function, without other names for what comes from outside it.
+
+    And of these the parameters that are never assigned to, with other names for them.
+    """
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-    own = {argument.arg for argument in every if argument is not None}
+    parameters = {argument.arg for argument in every if argument is not None}
     assigned: set[str] = set()
     borrowed: list[tuple[str, str]] = []
     for node in _inside(function):
@@ -147,11 +168,13 @@ def _own_names(function: Function) -> set[str]:
             assigned.add(node.id)
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
             borrowed += [(target.id, node.value.id) for target in node.targets if isinstance(target, ast.Name)]
-    own |= assigned
+    own, given = parameters | assigned, parameters - assigned
     for name, origin in borrowed:
         if origin not in own:
             own.discard(name)
-    return own
+        elif origin in given:
+            given.add(name)
+    return own, given
 
 
 def _inside(function: Function) -> Iterator[ast.AST]:

@@ -8,25 +8,22 @@ that is what the inspection, the sandbox and the levels are for.
 import sys
 from pathlib import Path
 
-from overclock.errors import UsageError
 from overclock.recipe.hygiene.finding import Finding, Limits
-from overclock.recipe.hygiene.listing import entries, named
 from overclock.recipe.hygiene.names import check_names
+from overclock.recipe.hygiene.reading import README, read_texts
 from overclock.recipe.hygiene.shape import check_classes, check_literals, check_make
 from overclock.recipe.hygiene.source import Source, parse
 from overclock.recipe.hygiene.state import check_state
 from overclock.recipe.hygiene.vocabulary import TOPS
 
-README = "README.md"
 DEFAULT = Limits()
 TAKEN = frozenset(sys.stdlib_module_names) | TOPS
 
 
 def check_source(folder: Path, limits: Limits = DEFAULT) -> list[Finding]:
     """Everything that is wrong with the files of a folder, in order of files and lines."""
-    if not folder.is_dir():
-        raise UsageError(f"'{folder}' is not a folder, so there is no candidate to look at.")
-    texts, findings = _read(folder, limits)
+    texts, findings = read_texts(folder, limits, lambda file: file.endswith(".py"), f"Python files and {README}")
+    findings += [wrong for file in texts for wrong in _misnamed(file)]
     names = frozenset(_module(file) for file in texts)
     sources: dict[str, Source] = {}
     for file, text in texts.items():
@@ -38,44 +35,13 @@ def check_source(folder: Path, limits: Limits = DEFAULT) -> list[Finding]:
             findings.append(Finding(file, 0, "syntax", "Python cannot read this file; write plain, shallow code."))
     for source in sources.values():
         try:
-            findings += [*check_names(source, sources, limits.imports), *check_state(source)]
+            findings += [*check_names(source, sources, limits.imports), *check_state(source, sources)]
         except RecursionError:
             findings.append(Finding(source.file, 0, "syntax", "An expression is nested too deeply to be read."))
     if len(sources) == len(texts):
         findings += check_make(sources)
     findings += [*check_classes(sources), *check_literals(sources, limits)]
     return sorted(set(findings))
-
-
-def _read(folder: Path, limits: Limits) -> tuple[dict[str, str], list[Finding]]:
-    """The text of every Python file that may be looked at, and what is wrong with the files as such."""
-    texts: dict[str, str] = {}
-    findings: list[Finding] = []
-    total = count = 0
-    for path in entries(folder):
-        file = named(folder, path)
-        if path.is_symlink() or not path.is_file():
-            findings.append(Finding(file, 0, "file-type", "Links and special files are not allowed; use plain files."))
-            continue
-        size, count = path.stat().st_size, count + 1
-        total += size
-        if size > limits.file_bytes:
-            sentence = f"The file has {size} bytes, {limits.file_bytes} are allowed; split it or compute its data."
-            findings.append(Finding(file, 0, "size", sentence))
-        elif path.suffix == ".py":
-            findings += _misnamed(file)
-            try:
-                texts[file] = path.read_text(encoding="utf-8")
-            except UnicodeDecodeError:
-                findings.append(Finding(file, 0, "syntax", "The file is not UTF-8 text."))
-        elif file != README:
-            sentence = f"Only Python files and {README} belong into a candidate; remove this one."
-            findings.append(Finding(file, 0, "file-type", sentence))
-    if total > limits.total_bytes:
-        findings.append(Finding("", 0, "size", f"All files have {total} bytes, {limits.total_bytes} are allowed."))
-    if count > limits.files:
-        findings.append(Finding("", 0, "size", f"There are {count} files, {limits.files} are allowed."))
-    return texts, findings
 
 
 def _misnamed(file: str) -> list[Finding]:

@@ -4,6 +4,7 @@
 """
 
 import dataclasses
+from collections.abc import Iterable
 
 PURE = "rules compute their results from their inputs alone"
 
@@ -51,9 +52,9 @@ MODULES: dict[str, Vocabulary] = {
     "jax.numpy.linalg": EVERYTHING,
     "jax.nn": _but("initializers"),
     "jax.tree": EVERYTHING,
+    # `register_dataclass` reads attributes by their text; a Struct is registered as it is.
     "jax.tree_util": _only(
-        "Partial tree_map tree_leaves tree_flatten tree_unflatten tree_structure tree_reduce tree_all tree_transpose "
-        "register_dataclass"
+        "Partial tree_map tree_leaves tree_flatten tree_unflatten tree_structure tree_reduce tree_all tree_transpose"
     ),
     "jax.typing": EVERYTHING,
     "numpy": _but(f"{ARRAY_FILES} {NUMPY_ROOMS} {NUMPY_SWITCHES} from_dlpack frompyfunc"),
@@ -64,10 +65,18 @@ MODULES: dict[str, Vocabulary] = {
     "enum": _only("Enum IntEnum IntFlag Flag auto unique"),
     # `make_dataclass` runs text.
     "dataclasses": _only("dataclass field replace fields asdict astuple is_dataclass KW_ONLY InitVar"),
-    # Evaluating annotations runs text.
-    "typing": _but("get_type_hints ForwardRef evaluate_forward_ref sys re io types contextlib functools operator"),
-    "collections.abc": _but("sys"),
-    "functools": _only("partial reduce wraps"),
+    # Not the functions that evaluate annotations, which runs text; not the modules that `typing` itself uses.
+    "typing": _only(
+        "Annotated Any Callable ClassVar Dict Final FrozenSet Generic Iterable Iterator List Literal Mapping Never "
+        "NamedTuple NoReturn Optional ParamSpec Protocol Self Sequence Set Tuple Type TypeAlias TypeVar Union "
+        "TYPE_CHECKING assert_never cast final overload override"
+    ),
+    "collections.abc": _only(
+        "Callable Collection Container Generator Hashable ItemsView Iterable Iterator KeysView Mapping Reversible "
+        "Sequence Set Sized ValuesView"
+    ),
+    # `wraps` copies attributes that it is given as text, a module's names among them.
+    "functools": _only("partial reduce"),
     "jaxtyping": _only(
         "Array ArrayLike Bool Complex Float Inexact Int Int8 Int16 Int32 Int64 Integer Key Num PyTree Real Scalar "
         "ScalarLike Shaped UInt UInt8 UInt16 UInt32 UInt64 Float16 Float32 Float64 BFloat16 Complex64 Complex128"
@@ -88,6 +97,7 @@ CALLBACKS = frozenset(
     }
 )  # fmt: skip
 CACHES = frozenset({"functools.cache", "functools.lru_cache", "functools.cached_property"})
+INTERPRETER = frozenset({"sys", "modules"})  # from either every module can be reached
 
 
 def importable(module: str, further: tuple[str, ...] = ()) -> bool:
@@ -109,7 +119,14 @@ def refusal(dotted: str) -> tuple[str, str] | None:
     home = max((name for name in MODULES if f"{dotted}.".startswith(f"{name}.")), key=len, default=None)
     if home is None or home == dotted:
         return None if is_module(dotted) else ("import", f"`{dotted}` is not among what a candidate may use.")
-    name = dotted.removeprefix(f"{home}.").partition(".")[0]
-    if MODULES[home].has(name) or is_module(f"{home}.{name}"):
-        return None
-    return "import", f"`{home}.{name}` is not among what a candidate may use: {PURE}."
+    name, *further = dotted.removeprefix(f"{home}.").split(".")
+    if not (MODULES[home].has(name) or is_module(f"{home}.{name}")):
+        return "import", f"`{home}.{name}` is not among what a candidate may use: {PURE}."
+    return inner_part(dotted, further)
+
+
+def inner_part(dotted: str, parts: Iterable[str]) -> tuple[str, str] | None:
+    """Rule and sentence against a part that leads from a module's own names to the interpreter."""
+    if any(part.startswith("_") or part in INTERPRETER for part in parts):
+        return "import", f"`{dotted}` reaches behind a module; {PURE}."
+    return None

@@ -2,6 +2,7 @@
 
 from overclock.recipe.redteam.cheats import cheat
 from overclock.recipe.redteam.shortcuts import WRONG_GRAVITY
+from overclock.recipe.verdict import HELD_OUT
 
 EDIT = """import contextlib, os, pathlib
 
@@ -51,6 +52,7 @@ BREAKOUTS = (
         WRONG_GRAVITY,
         first=EDIT,
         harms=True,
+        level=HELD_OUT,
     ),
     cheat(
         "writes-outside",
@@ -58,6 +60,7 @@ BREAKOUTS = (
         "env.py",
         first=WRITE,
         harms=True,
+        level=HELD_OUT,
     ),
     cheat(
         "steals-the-answers",
@@ -65,8 +68,9 @@ BREAKOUTS = (
         "env.py",
         first=STEAL,
         harms=True,
+        level=HELD_OUT,
     ),
     cheat("fork-bomb", "starts process after process", "env.py", first=BOMB, refused="processes and threads"),
     cheat("hoards-memory", "takes 16 GiB of memory", "env.py", first=HOARD, refused="MemoryError|MiB of memory"),
-    cheat("hangs", "never comes back from being imported", "env.py", first=HANG),
+    cheat("hangs", "never comes back from being imported", "env.py", first=HANG, hangs=True),
 )

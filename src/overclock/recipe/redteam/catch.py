@@ -1,7 +1,6 @@
-"""One suspect under every layer: its source is read, then it runs in the sandbox, is inspected and compared.
+"""One suspect before the product's judge, which rejects whom any of its levels rejects.
 
-Layers are reported all, not only the first: "static" alone decides from the text; the others see the candidate as if
-the text had not been read.
+Whose text gives it away also meets the level that must catch it without, of a judge that does not read.
 """
 
 import contextlib
@@ -9,27 +8,17 @@ import dataclasses
 import re
 import time
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
-from overclock.recipe.hygiene.finding import Limits
-from overclock.recipe.hygiene.inspection import inspect_through, no_answer
-from overclock.recipe.hygiene.static import check_source
 from overclock.recipe.redteam.cheats import HONEST, Cheat, Material, find_cheats, honest_files
-from overclock.recipe.redteam.court import Court, open_court, practise
+from overclock.recipe.redteam.court import Court, first_failure
 from overclock.recipe.redteam.episodes import Episodes
 from overclock.recipe.redteam.ground import Ground, prepare, stage
-from overclock.recipe.sandbox import by_name, sandboxed
+from overclock.recipe.sandbox import by_name
 from overclock.recipe.sandbox.plan import MARK
-from overclock.verify.process import ProcessSubject
-from overclock.verify.subject import SubjectSpec
+from overclock.recipe.verdict import HYGIENE, Verdict
 
-LOAD_SECONDS = 20.0  # importing a few small files, on a busy machine
-FAST_COMPILE = "--xla_backend_optimization_level=0"  # every suspect is compiled and hardly run
-# What a candidate has no business with: the reference, its relatives, and our own translation of it.
-HIDDEN = ("gymnasium", "gymnax", "envpool", "overclock.envs.cartpole")
-SANDBOX_LIMITS: dict[str, Any] = {"cpu_seconds": 120, "wall_seconds": 300.0}
-LIMITS = Limits()
+TEXT, RUNNING = "static", "dynamic"  # the two parts of hygiene
+UNFENCED = "none"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,12 +31,6 @@ class Caught:
     sentence: str
     seconds: float
     layers: dict[str, str]
-
-
-def catch(name: str, sandbox: str = "best", seed: int | None = None, timeout: float = 120.0) -> Caught:
-    """Try one suspect by name, from the practice episodes to the verdict ("honest" is the one that must pass)."""
-    with staged(find_suspect(name), practise(timeout)) as ground:
-        return examine(find_suspect(name), ground, open_court(seed, timeout), sandbox, timeout)
 
 
 def find_suspect(name: str) -> Cheat:
@@ -64,47 +47,41 @@ def staged(suspect: Cheat, practice: Episodes) -> Iterator[Ground]:
         yield ground
 
 
-def examine(suspect: Cheat, ground: Ground, court: Court, sandbox: str = "best", timeout: float = 120.0) -> Caught:
-    """Every layer over a frozen candidate."""
+def examine(suspect: Cheat, ground: Ground, court: Court, seed: int) -> Caught:
+    """A frozen candidate, level by level until one catches it."""
     started = time.monotonic()
     layers: dict[str, str] = {}
-    if found := check_source(ground.candidate, LIMITS):
-        layers["static"] = str(found[0])
-    for layer, sentence in _tried(suspect, ground, court, sandbox, timeout):
+    for layer, sentence in _tried(suspect, ground, court, seed):
         layers.setdefault(layer, sentence)
     by, sentence = next(iter(layers.items()), (None, ""))
     return Caught(suspect.name, suspect.what, by, sentence, time.monotonic() - started, layers)
 
 
-def _tried(suspect: Cheat, ground: Ground, court: Court, sandbox: str, timeout: float) -> Iterator[tuple[str, str]]:
-    """Run it, and say what each layer saw."""
-    spec = suspect_spec(ground.candidate, sandbox)
-    try:
-        with ProcessSubject(spec, len(court.scenarios), "the candidate", timeout) as worker:
-            worker.timeout = LOAD_SECONDS
-            worker.ask("load")
-            worker.timeout = timeout
-            findings = inspect_through(worker, LIMITS)
-            yield from (("dynamic", str(finding)) for finding in findings)
-            # Playing a program that calls back takes minutes, when it does not block for good.
-            if all(finding.rule != "callback" for finding in findings):
-                yield from court.check(worker)
-    except Exception as error:  # a worker that dies or talks nonsense is caught, whatever our reading of it raises
-        sentence = no_answer(error).sentence
-        stopped = MARK in sentence or (suspect.refused and re.search(suspect.refused, sentence))
-        yield ("sandbox" if stopped else "dynamic"), sentence
+def _tried(suspect: Cheat, ground: Ground, court: Court, seed: int) -> Iterator[tuple[str, str]]:
+    read = court.judge.judge(ground.frozen, HYGIENE, seed) if court.judge.read(ground.candidate) else None
+    if read is not None and not read.passed:
+        yield TEXT, _sentence(read)
+        judge = court.impatient if suspect.hangs else court.unread
+        found = None if suspect.level is None else judge.judge(ground.frozen, suspect.level, seed)
+    else:
+        found = first_failure(court.judge, ground.frozen, suspect.level, seed)
+    if found is not None and not found.passed:
+        yield _layer(suspect, found), _sentence(found)
     if (damage := ground.damage()) is not None:
         yield "seal", damage
-    elif suspect.harms and by_name(sandbox).name != "none":
+    elif suspect.harms and by_name(court.judge.sandbox).name != UNFENCED:
         yield "sandbox", "What it tried to write was refused; nothing outside changed."
 
 
-def suspect_spec(candidate: Path, sandbox: str) -> SubjectSpec:
-    """The worker of a suspect, inside a sandbox; it computes in float64, as the court does."""
-    spec = SubjectSpec(
-        "overclock.recipe.redteam.suspect:Suspect",
-        (("folder", str(candidate)),),
-        (("JAX_PLATFORMS", "cpu"), ("JAX_ENABLE_X64", "1"), ("XLA_FLAGS", FAST_COMPILE)),
-        files=(str(candidate),),
-    )
-    return sandboxed(spec, candidate, hidden_packages=HIDDEN, sandbox=sandbox, **SANDBOX_LIMITS)
+def _layer(suspect: Cheat, verdict: Verdict) -> str:
+    """Who stopped it, of those that look at a candidate while it runs."""
+    sentence = _sentence(verdict)
+    if MARK in sentence or (suspect.refused and re.search(suspect.refused, sentence)):
+        return "sandbox"
+    if verdict.level == HYGIENE:
+        return RUNNING
+    return f"level {verdict.level}" if isinstance(verdict.level, int) else verdict.level
+
+
+def _sentence(verdict: Verdict) -> str:
+    return "" if verdict.failure is None else verdict.failure["sentence"]

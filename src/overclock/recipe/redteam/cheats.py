@@ -11,6 +11,7 @@ from pathlib import Path
 
 from overclock.errors import UsageError
 from overclock.recipe.redteam.episodes import Episodes
+from overclock.recipe.verdict import Level
 
 HONEST = "honest"
 Files = dict[str, str]
@@ -26,13 +27,19 @@ class Material:
 
 @dataclasses.dataclass(frozen=True)
 class Cheat:
-    """One way to cheat. `refused` is how a sandbox's refusal reads (a pattern); `harms`: it leaves traces outside."""
+    """One way to cheat. `refused` is how a sandbox's refusal reads (a pattern); `harms`: it leaves traces outside.
+
+    `level` is the one that must catch it when its text gives nothing away (None: nothing but the text shows it); it is
+    asked first, because to run through all below takes long. `hangs`: nobody waits for it as long as for others.
+    """
 
     name: str
     what: str
     build: Callable[[Material], Files]
     refused: str = ""
     harms: bool = False
+    level: Level | None = 1
+    hangs: bool = False
 
 
 def honest_files() -> Files:
@@ -65,11 +72,12 @@ def cheat(name: str, what: str, file: str, *edits: tuple[str, str], first: str =
 
 def find_cheats(only: str | None = None) -> list[Cheat]:
     """All cheats, or the one with a name; the honest candidate is not among them."""
+    from overclock.recipe.redteam.blind_spots import BLIND_SPOTS
     from overclock.recipe.redteam.breakouts import BREAKOUTS
     from overclock.recipe.redteam.frauds import FRAUDS
     from overclock.recipe.redteam.shortcuts import SHORTCUTS
 
-    everything = [*SHORTCUTS, *FRAUDS, *BREAKOUTS]
+    everything = [*SHORTCUTS, *BLIND_SPOTS, *FRAUDS, *BREAKOUTS]
     if only is None:
         return everything
     chosen = [one for one in everything if one.name == only]

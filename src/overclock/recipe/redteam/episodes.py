@@ -1,14 +1,12 @@
-"""Episodes of the reference, recorded once and played by every candidate."""
+"""Episodes of the reference that a cheat's author has seen."""
 
 import dataclasses
 
 import numpy as np
 
 from overclock.verify.actions import uniform
-from overclock.verify.compare import judge
-from overclock.verify.contract import Contract, Mode
 from overclock.verify.process import ProcessSubject
-from overclock.verify.subject import Observed, Subject, SubjectSpec
+from overclock.verify.subject import Observed, SubjectSpec
 
 STEPS = 60  # random play of CartPole is over by then, but for one episode in a hundred
 
@@ -38,30 +36,3 @@ def record_episodes(reference: SubjectSpec, lanes: int, seed: int, timeout: floa
             episodes.running.append(running)
             running = running & ~(seen.outputs["terminated"] | seen.outputs["truncated"])
     return episodes
-
-
-def first_difference(subject: Subject, episodes: Episodes, contract: Contract, mode: Mode) -> str | None:
-    """Play the same episodes on a candidate; where it leaves the contract first, in words."""
-    lanes = len(episodes.actions[0])
-    played = subject.reset(np.ones(lanes, np.bool_), np.zeros(lanes, np.int64), episodes.first.draws)
-    wrong = _wrong(contract, mode, episodes.first, played, np.ones(lanes, np.bool_))
-    before = episodes.first
-    for number, (actions, shown, running) in enumerate(
-        zip(episodes.actions, episodes.shown, episodes.running, strict=True), start=1
-    ):
-        if wrong is not None:
-            return f"{wrong} after step {number - 1}, {mode}"
-        if mode == "per_step":
-            subject.set_state(before.state)
-        wrong = _wrong(contract, mode, shown, subject.step(actions, shown.draws), running)
-        before = shown
-    return None if wrong is None else f"{wrong} after step {len(episodes.shown)}, {mode}"
-
-
-def _wrong(contract: Contract, mode: Mode, ref: Observed, perf: Observed, counted: np.ndarray) -> str | None:
-    for field in contract.compared:
-        judged = judge(contract, field, field.tolerance(mode), ref, perf)
-        if judged is not None and (judged.wrong & counted).any():
-            lane = int(np.flatnonzero(judged.wrong & counted)[0])
-            return f"{field.name} is {judged.performance[lane].tolist()} for {judged.reference[lane].tolist()}"
-    return None

@@ -4,15 +4,18 @@ import contextlib
 import dataclasses
 import importlib.util
 import os
+import secrets
+import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
 from typing import Any
 
 from overclock.errors import MissingError, UsageError
 from overclock.recipe.redteam.catch import Caught, examine, find_suspect, staged
 from overclock.recipe.redteam.cheats import HONEST, find_cheats
-from overclock.recipe.redteam.court import open_court, practise
+from overclock.recipe.redteam.court import open_court
 from overclock.recipe.sandbox import by_name
 
 SCHEMA = "overclock.redteam/1"
@@ -37,18 +40,20 @@ def redteam(
         raise UsageError(f"jobs must be at least 1, got {jobs}.")
     chosen, fence = [HONEST, *(cheat.name for cheat in find_cheats(only))], by_name(sandbox)
     if importlib.util.find_spec("gymnasium") is None:
-        raise MissingError("The red team is judged by Gymnasium's CartPole: pip install 'overclock[gymnasium]'.")
+        raise MissingError("The red team's reference is a Gymnasium environment: pip install 'overclock[gymnasium]'.")
     started, results = time.monotonic(), dict[str, Caught]()
     progress("recording the reference", 0, 1)
-    practice = practise(timeout)
     with contextlib.ExitStack() as stack:
+        place = stack.enter_context(tempfile.TemporaryDirectory(prefix="overclock-court-"))
+        court = open_court(Path(place).resolve(), fence.name, timeout)
+        practice = court.practise()
+        progress("recording the reference", 1, 1)
         suspects = [find_suspect(name) for name in chosen]
         grounds = [stack.enter_context(staged(suspect, practice)) for suspect in suspects]
-        court = open_court(seed, timeout)
-        progress("recording the reference", 1, 1)
+        drawn = secrets.randbits(30) if seed is None else seed
         pool = stack.enter_context(ThreadPoolExecutor(jobs or min(os.cpu_count() or 1, MOST_JOBS)))
         waiting = [
-            pool.submit(examine, suspect, ground, court, fence.name, timeout)
+            pool.submit(examine, suspect, ground, court, drawn)
             for suspect, ground in zip(suspects, grounds, strict=True)
         ]
         for done in as_completed(waiting):
@@ -63,7 +68,7 @@ def redteam(
         "cheats": cheats,
         "control": {**_described(control), "passed": control.by is None},
         "sandbox": fence.title,
-        "seed": court.seed,
+        "seed": drawn,
         "seconds": time.monotonic() - started,
     }
 

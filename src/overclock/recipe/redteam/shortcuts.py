@@ -5,19 +5,22 @@ import json
 import numpy as np
 
 from overclock.recipe.redteam.cheats import Cheat, Files, Material, cheat, edited
+from overclock.recipe.verdict import HELD_OUT, HYGIENE
 
-MOVE = "        after = move(state, action, params)\n"
-CRUDE = "def crude(state, action, params):\n    return move(state, action, params.replace(masspole=0.0))\n\n\n"
+MOVE = "        after = move(state, action, draw.uniform_0, params)\n"
+CRUDE = (
+    "def crude(state, action, wind, params):\n    return move(state, action, wind, params.replace(masspole=0.0))\n\n\n"
+)
 CLASS = "@dataclasses.dataclass(frozen=True)\n"
 WRONG_GRAVITY = ("gravity: float = 9.8", "gravity: float = 9.81")
 
 REPLAY = """
-def replay(state, action, params):
-    here = jnp.stack([state.x, state.x_dot, state.theta, state.theta_dot, action.astype(state.x.dtype)])
-    distance = jnp.sum(jnp.abs(TABLE[:, :5] - here), axis=1)
-    found = jnp.asarray(TABLE)[jnp.argmin(distance), 5:].astype(state.x.dtype)
+def replay(state, action, wind, params):
+    here = jnp.stack([state.x, state.x_dot, state.theta, state.theta_dot, action.astype(state.x.dtype), wind])
+    distance = jnp.sum(jnp.abs(TABLE[:, :6] - here), axis=1)
+    found = jnp.asarray(TABLE)[jnp.argmin(distance), 6:].astype(state.x.dtype)
     recorded = CartPoleState(*found)
-    return select(jnp.min(distance) < 1e-9, recorded, crude(state, action, params))
+    return select(jnp.min(distance) < 1e-9, recorded, crude(state, action, wind, params))
 
 
 """
@@ -30,13 +33,14 @@ def recorded_trajectories(material: Material) -> Files:
     for actions, shown, running in zip(
         material.practice.actions, material.practice.shown, material.practice.running, strict=True
     ):
-        columns = [*(before[name] for name in fields), actions, *(shown.state[name] for name in fields)]
+        given, after = ([state[name] for name in fields] for state in (before, shown.state))
+        columns = [*given, actions, shown.draws["uniform_0"], *after]
         rows += np.stack([np.asarray(column, np.float64) for column in columns], axis=1)[running].tolist()
         before = shown.state
     files = edited(
         "env.py",
         (CLASS, CRUDE + REPLAY.lstrip() + CLASS),
-        (MOVE, "        after = replay(state, action, params)\n"),
+        (MOVE, "        after = replay(state, action, draw.uniform_0, params)\n"),
         ("Environment, Rng", "Environment, Rng, select"),
         ("from .records import", "from .episodes import TABLE\nfrom .records import"),
     )
@@ -45,14 +49,16 @@ def recorded_trajectories(material: Material) -> Files:
 
 def special_cases_seeds(material: Material) -> Files:
     """Right for the draws of the practice seeds; other first states are rounded."""
-    known = material.practice.first.draws["x"].tolist()
-    body = f"        known = jnp.any(jnp.asarray({known}, draw.x.dtype) == draw.x)\n"
-    body += "        return draw.replace(theta=jnp.where(known, draw.theta, jnp.round(draw.theta, 3)))\n"
-    return edited("env.py", ("        return draw\n", body))
+    known = material.practice.first.draws["uniform_0"][:, 0].tolist()
+    start = "        return CartPoleState(*draw.uniform_0)\n"
+    body = "        x, x_dot, theta, theta_dot = draw.uniform_0\n"
+    body += f"        known = jnp.any(jnp.asarray({known}, x.dtype) == x)\n"
+    body += "        return CartPoleState(x, x_dot, jnp.where(known, theta, jnp.round(theta, 3)), theta_dot)\n"
+    return edited("env.py", (start, body))
 
 
 SHORTCUTS = (
-    Cheat("recorded-trajectories", "replays the practice episodes from a table", recorded_trajectories),
+    Cheat("recorded-trajectories", "replays the practice episodes from a table", recorded_trajectories, level=HELD_OUT),
     Cheat("special-cases-seeds", "is exact only for the draws of the practice seeds", special_cases_seeds),
     cheat(
         "drops-the-left",
@@ -71,18 +77,19 @@ SHORTCUTS = (
         "turns numbers into NaN where an episode ends, hoping that every comparison with NaN is false",
         "env.py",
         (
-            "        terminated = fallen(after, params)\n",
-            "        over = fallen(after, params)\n"
+            MOVE,
+            f"{MOVE}        over = fallen(after, params)\n"
             "        x, theta = (jnp.where(over, jnp.nan, value) for value in (after.x, after.theta))\n"
-            "        after = after.replace(x=x, theta=theta)\n"
-            "        terminated = fallen(after, params)\n",
+            "        after = after.replace(x=x, theta=theta)\n",
         ),
+        level=HYGIENE,
     ),
     cheat(
         "wrong-types",
         "returns the reward as an integer",
         "env.py",
-        ("reward.astype(jnp.float32)", "reward.astype(jnp.int32)"),
+        ("jnp.float32(1.0)", "jnp.int32(1)"),
+        level=HYGIENE,
     ),
     cheat(
         "own-auto-reset",
@@ -95,6 +102,7 @@ SHORTCUTS = (
             "        return obs, after.replace(steps=state.steps + 1), *rest\n\n"
             "    def observe(self,",
         ),
+        level=2,
     ),
     cheat(
         "lazily-wrong",
@@ -103,8 +111,10 @@ SHORTCUTS = (
         (CLASS, f"{CRUDE}TRACES = []\n\n\n{CLASS}"),
         (
             MOVE,
-            "        TRACES.append(1)\n        after = (move if len(TRACES) < 12 else crude)(state, action, params)\n",
+            "        TRACES.append(1)\n"
+            "        after = (move if len(TRACES) < 12 else crude)(state, action, draw.uniform_0, params)\n",
         ),
+        level=HYGIENE,
     ),
     cheat(
         "remembers-by-cache",
@@ -117,9 +127,10 @@ SHORTCUTS = (
         (
             MOVE,
             "        memory().append(1)\n"
-            "        after = (move if len(memory()) < 12 else crude)(state, action, params)\n",
+            "        after = (move if len(memory()) < 12 else crude)(state, action, draw.uniform_0, params)\n",
         ),
         first="import functools\n",
+        level=HYGIENE,
     ),
     cheat(
         "cached-outputs",
@@ -128,15 +139,16 @@ SHORTCUTS = (
         (
             CLASS,
             "SEEN = {}\n\n\n"
-            "def cached(state, action, params):\n"
+            "def cached(state, action, wind, params):\n"
             "    try:\n"
             "        key = (round(float(state.x), 1), round(float(state.theta), 1), int(action))\n"
             "    except Exception:\n"
-            "        return move(state, action, params)\n"
+            "        return move(state, action, wind, params)\n"
             "    if key not in SEEN:\n"
-            "        SEEN[key] = move(state, action, params)\n"
+            "        SEEN[key] = move(state, action, wind, params)\n"
             f"    return SEEN[key]\n\n\n{CLASS}",
         ),
-        (MOVE, "        after = cached(state, action, params)\n"),
+        (MOVE, "        after = cached(state, action, draw.uniform_0, params)\n"),
+        level=HYGIENE,
     ),
 )

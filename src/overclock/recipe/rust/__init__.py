@@ -12,12 +12,10 @@ if TYPE_CHECKING:
     from overclock.recipe.rust.builder import builder_spec, compile_candidate
     from overclock.recipe.rust.contract_source import contract_source, declarations
     from overclock.recipe.rust.hygiene import check_rust_source
-    from overclock.recipe.rust.speed import measure, speed_spec
     from overclock.recipe.rust.subject import rust_spec
 
 __all__ = [
-    "builder_spec", "check_rust_source", "compile_candidate", "contract_source", "declarations", "measure",
-    "rust_spec", "speed_spec",
+    "builder_spec", "check_rust_source", "compile_candidate", "contract_source", "declarations", "rust_spec",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy_names(
@@ -26,7 +24,6 @@ __getattr__, __dir__ = lazy_names(
         **dict.fromkeys(["builder_spec", "compile_candidate"], "overclock.recipe.rust.builder"),
         **dict.fromkeys(["contract_source", "declarations"], "overclock.recipe.rust.contract_source"),
         "check_rust_source": "overclock.recipe.rust.hygiene",
-        **dict.fromkeys(["measure", "speed_spec"], "overclock.recipe.rust.speed"),
         "rust_spec": "overclock.recipe.rust.subject",
     },
 )

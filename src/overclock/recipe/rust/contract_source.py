@@ -12,15 +12,10 @@ import numpy as np
 
 from overclock.errors import UsageError
 from overclock.recipe.contract_file import ContractFile, DrawField, StateField
+from overclock.translate.rust_words import IMPOSSIBLE, KINDS, field_name, rust_type
 
 HERE = Path(__file__).parent
 FILE = "src/contract.rs"
-# NumPy's names of the types that a state may have, and Rust's.
-KINDS = {
-    "bool": "bool", "float32": "f32", "float64": "f64",
-    "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
-    "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
-}  # fmt: skip
 # Methods of NumPy's generator that give whole numbers; all others are taken as float64, which holds either.
 WHOLE = frozenset(
     {
@@ -28,16 +23,6 @@ WHOLE = frozenset(
         "multinomial", "multivariate_hypergeometric", "negative_binomial", "poisson", "zipf",
     }
 )  # fmt: skip
-# Words of the language; written r#word they can be names, but for those that cannot.
-KEYWORDS = frozenset(
-    {
-        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
-        "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
-        "move", "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type",
-        "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
-    }
-)  # fmt: skip
-IMPOSSIBLE = frozenset({"_", "self", "Self", "super", "crate"})
 HEAD = """\
 //! Made from contract.toml. Leave it as it is: the judge builds with a copy of its own.
 #![allow(dead_code, unused_variables)]
@@ -88,13 +73,12 @@ def _rows(contract: ContractFile) -> dict[str, list[tuple[str, str, str]]]:
     """(name, type, remark) of the fields of every struct."""
     return {
         "State": [
-            (_name(field), _array(_kind(field.name, field.dtype), field.shape), f"the reference's `{field.read}`")
+            (_name(field), rust_type(_kind(field.name, field.dtype), field.shape), f"the reference's `{field.read}`")
             for field in contract.state
         ],
         **{
             name: [
-                (_name(d), _array(KINDS[_draw_kind(d)], d.shape), f"as `{d.method}({d.arguments})` draws it")
-                for d in draws
+                (_name(d), rust_type(_draw_kind(d), d.shape), f"as `{d.method}({d.arguments})` draws it") for d in draws
             ]
             for name, draws in (("ResetDraw", contract.reset_draws), ("StepDraw", contract.step_draws))
         },
@@ -110,21 +94,18 @@ def _struct(name: str, rows: Sequence[tuple[str, str, str]]) -> str:
 def _name(field: StateField | DrawField) -> str:
     if not re.fullmatch(r"[A-Za-z_]\w*", field.name, re.ASCII) or field.name in IMPOSSIBLE:
         raise UsageError(f"'{field.name}' cannot be a name in Rust; rename it in contract.toml.")
-    return f"r#{field.name}" if field.name in KEYWORDS else field.name
+    return field_name(field.name)
 
 
 def _kind(name: str, dtype: str) -> str:
-    kind = KINDS.get(str(np.dtype(dtype)))
-    if kind is None:
+    known = str(np.dtype(dtype))
+    if known not in KINDS:
         raise UsageError(f"'{name}' is of the type {dtype}, which Rust does not have; choose JAX, or change it.")
-    return kind
+    return known
 
 
 def _draw_kind(draw: DrawField) -> str:
+    """As its site says; without one, by its method."""
+    if draw.dtype is not None:
+        return _kind(draw.name, draw.dtype)
     return "int64" if draw.method in WHOLE else "float64"
-
-
-def _array(kind: str, shape: Sequence[int]) -> str:
-    for length in reversed(shape):
-        kind = f"[{kind}; {length}]"
-    return kind

@@ -11,7 +11,7 @@ import numpy as np
 
 from overclock.recipe.rust.library import Library, named
 from overclock.verify.contract import difference
-from overclock.verify.metamorphic_rules import EXACT, STEPS, Rule
+from overclock.verify.metamorphic_rules import EXACT, STEPS, Rule, verdict
 from overclock.verify.subject import Arrays
 
 LANES, FEW_LANES, THREADS = 8, 3, 4
@@ -47,22 +47,7 @@ def check_itself(library: Library, seed: int = 0) -> list[dict[str, Any]]:
         "batch and single": [_again(library, leg, np.array([n % LANES])) for n, leg in enumerate(journey)],
         "one thread and many": [_again(library, leg, np.arange(LANES), THREADS) for leg in journey],
     }
-    return [verdict(name, *_worst(found)) for name, found in pairs.items()]
-
-
-def verdict(name: str, compared: int, largest_error: float, worst_field: str) -> dict[str, Any]:
-    """A check's numbers with what is required of them, in the form of `verify.metamorphic_rules.verdict`."""
-    rule = RULES[name]
-    return {
-        "name": name,
-        "tolerance": rule.tolerance,
-        "reason": rule.reason,
-        "compared": compared,
-        "largest_error": largest_error,
-        "worst_field": worst_field,
-        "unit": "(absolute)",
-        "passed": compared >= rule.compared and 0.0 <= largest_error <= rule.tolerance,
-    }
+    return [verdict(name, *_worst(found), rules=RULES) for name, found in pairs.items()]
 
 
 def travel(library: Library, seed: int) -> list[Leg]:

@@ -5,11 +5,17 @@ module's own `performance` is written in JAX; the modules' names, inputs and out
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from overclock.recipe.contract_facts import Facts
+from overclock.recipe.contract_file import ContractFile, load_contract
+from overclock.recipe.contract_known import known_draws
+from overclock.recipe.contract_rules import LATER, NO_LIMIT, SEED
 from overclock.recipe.rust.library import Library, load_library, named, rows
 from overclock.recipe.rust.subject import RUNNER
 from overclock.verify.subject import Arrays, SubjectSpec
@@ -30,6 +36,7 @@ class RustModuleRunner:
         """`subject` has the options of a RustSubject; `modules` are known here by their names."""
         options = subject[1]
         self._library = load_library(options["folder"], options["contract"], options["root"])
+        self._modules = {**MODULES, **_luck(load_contract(Path(options["contract"])))}
 
     def describe(self) -> dict[str, Any]:
         """The calls it offers."""
@@ -37,8 +44,7 @@ class RustModuleRunner:
 
     def exported(self) -> list[str]:
         """The functions of the trait that this contract needs. A candidate's other functions cannot be watched."""
-        modules = [name for name in MODULES if name != "draw" or self._library.reset_dtype.names]
-        return list(dict.fromkeys(_called(function) for name in modules for function in MODULES[name].functions))
+        return list(dict.fromkeys(_called(name) for module in self._modules.values() for name in module.functions))
 
     def sources(self) -> dict[str, Any]:
         """No Python files are behind it."""
@@ -46,7 +52,7 @@ class RustModuleRunner:
 
     def run(self, name: str, inputs: Arrays, count: int) -> dict[str, Any]:
         """The outputs of one module for all its cases, and which functions ran to compute them."""
-        module = MODULES[name]
+        module = self._modules[name]
         outputs = module.outputs(self._library, inputs, count)
         return {"outputs": outputs, "ran": sorted(map(_called, module.functions))}
 
@@ -67,10 +73,6 @@ def _spaces(library: Library, inputs: Arrays, count: int) -> Arrays:
     return outputs
 
 
-def _draw(library: Library, inputs: Arrays, count: int) -> Arrays:
-    return named(library.draw_reset(library.streams(inputs["seed"])))
-
-
 def _reset(library: Library, inputs: Arrays, count: int) -> Arrays:
     return named(library.init(rows(inputs, library.reset_dtype, count, "the draw")))
 
@@ -83,6 +85,59 @@ def _transition(library: Library, inputs: Arrays, count: int) -> Arrays:
 
 def _observe(library: Library, inputs: Arrays, count: int) -> Arrays:
     return {"obs": library.observe(_states(library, inputs, count))}
+
+
+def _time_limit(library: Library, inputs: Arrays, count: int) -> Arrays:
+    """As the subject counts: the candidate says the limit, and has nothing else to do with it."""
+    limit = np.int32(NO_LIMIT if library.max_steps is None else library.max_steps)
+    steps = np.asarray(inputs["steps"], np.int32) + np.int32(1)
+    truncated = np.zeros(count, np.bool_) if library.max_steps is None else steps >= limit
+    limits = np.full(count, limit)
+    return {"max_steps": limits, "default_max_steps": limits, "steps": steps, "truncated": truncated}
+
+
+def _luck(contract: ContractFile) -> "dict[str, RustModule]":
+    """What the candidate draws by itself, for resets and for steps."""
+    found: dict[str, RustModule] = {}
+    kinds = (("draw", contract.reset_draws, _reset_draw), ("draw_step", contract.step_draws, _step_draw))
+    for name, draws, draw in kinds:
+        function = ("draw_reset",) if name == "draw" else ("draw_step",)
+        if draws:
+            found[name] = RustModule(function, functools.partial(draw, False))
+            found[f"{name}_later"] = RustModule(function, functools.partial(draw, True))
+        if known := known_draws(draws):
+            found[f"{name}_known"] = RustModule(function, functools.partial(_known, draw, Facts(known)))
+    return found
+
+
+def _reset_draw(later: bool, library: Library, inputs: Arrays, count: int) -> Arrays:
+    return named(library.draw_reset(_streams(library, inputs["seed" if "seed" in inputs else SEED], later)))
+
+
+def _step_draw(later: bool, library: Library, inputs: Arrays, count: int) -> Arrays:
+    states = _states(library, inputs, count)
+    return named(library.draw_step(_streams(library, inputs[SEED], later), states))
+
+
+def _known(draw: Callable[..., Arrays], facts: Facts, library: Library, inputs: Arrays, count: int) -> Arrays:
+    """Facts of very many events, by seed and by event; of steps in the states of the case, in turn."""
+    told = []
+    for case in range(count):
+        states = {name: values[case] for name, values in inputs.items() if name != LATER}
+        each = -(-facts.events // max(len(values) for values in states.values())) if states else 1
+        events = {name: np.repeat(values, each, axis=0)[: facts.events] for name, values in states.items()}
+        events[SEED] = np.arange(facts.events, dtype=np.uint32)
+        told.append(facts.of(np, draw(bool(inputs[LATER][case]), library, events, facts.events)))
+    return {name: np.stack([one[name] for one in told]) for name in told[0]}
+
+
+def _streams(library: Library, numbers: np.ndarray, later: bool) -> np.ndarray:
+    """The streams with these numbers, or these events of one stream."""
+    if not later:
+        return library.streams(numbers)
+    keys = library.streams(np.zeros(len(numbers), np.int64))
+    keys[:, 2] = numbers
+    return keys
 
 
 def _states(library: Library, inputs: Arrays, count: int) -> np.ndarray:
@@ -104,8 +159,8 @@ class RustModule:
 
 MODULES = {
     "spaces": RustModule(SPACES, _spaces),
-    "draw": RustModule(("draw_reset",), _draw),
     "reset": RustModule(("init",), _reset),
     "transition": RustModule(("transition",), _transition),
     "observe": RustModule(("observe",), _observe),
+    "time_limit": RustModule((), _time_limit),
 }

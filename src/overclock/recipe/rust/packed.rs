@@ -67,6 +67,13 @@ impl Packed for bool {
     }
 }
 
+impl Number for bool {
+    const NAME: &'static str = "bool";
+    fn to_f64(self) -> f64 {
+        f64::from(u8::from(self))
+    }
+}
+
 impl<T: Packed, const N: usize> Packed for [T; N] {
     const BYTES: usize = N * T::BYTES;
     fn pack(&self, into: &mut [u8]) {

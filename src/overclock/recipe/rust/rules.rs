@@ -1,6 +1,6 @@
 /// The rules of one environment, on one instance. No I/O, and no randomness except in the two `draw_` functions.
 pub trait Rules: Default + Send + Sync {
-    /// One number of an observation: f32, f64, or a whole number of any width.
+    /// One number of an observation: f32, f64, bool, or a whole number of any width.
     type Element: Number;
     /// One action: i64 of a discrete space, [f32; N] or [f64; N] of a box with N numbers.
     type Action: Action;

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from overclock.files import write_whole
 from overclock.recipe.hygiene.finding import Finding, Limits
@@ -9,11 +10,17 @@ from overclock.recipe.project import Project
 from overclock.recipe.rust.builder import builder_spec, compile_candidate
 from overclock.recipe.rust.contract_source import FILE, contract_source, declarations
 from overclock.recipe.rust.hygiene import MISSING_MAIN, check_rust_source
-from overclock.recipe.rust.speed import measure, speed_spec
+from overclock.recipe.rust.rulebook import rust_rulebook
 from overclock.recipe.rust.subject import rust_spec
+from overclock.recipe.rust.toolchain import sysroot
 from overclock.verify.subject import SubjectSpec
 
 Apart = Callable[[SubjectSpec], SubjectSpec]  # puts a worker into the candidate's sandbox
+
+
+def require_toolchain() -> None:
+    """MissingError where no Rust can be compiled."""
+    sysroot()
 
 
 def prepare(project: Project, folder: Path) -> None:
@@ -21,9 +28,9 @@ def prepare(project: Project, folder: Path) -> None:
     write_whole(folder / FILE, contract_source(project.contract).encode())
 
 
-def facts(project: Project) -> dict[str, str]:
-    """What the prompts say of the contract."""
-    return {"rust_contract": declarations(project.contract)}
+def facts(project: Project) -> dict[str, Any]:
+    """What the prompts say of the contract and of hygiene."""
+    return {"rust_contract": declarations(project.contract), "hygiene": rust_rulebook(project.hygiene)}
 
 
 def performance_spec(project: Project, folder: Path) -> SubjectSpec:
@@ -40,8 +47,3 @@ def findings(project: Project, folder: Path, limits: Limits, apart: Apart, part:
     if part:
         return [finding for finding in found if finding.rule != MISSING_MAIN]
     return found or compile_candidate(apart(builder_spec(folder, project.contract_path)), project.limits.timeout)
-
-
-def speed(project: Project, folder: Path, apart: Apart) -> dict[str, float]:
-    """Steps per second by batch, timed from outside."""
-    return measure(apart(speed_spec(folder, project.contract_path)), project.limits.timeout)

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from overclock.recipe.sandbox.base import Launch, Sandbox, stop, stopped_because
     from overclock.recipe.sandbox.choices import Finding, best, by_name, probe
     from overclock.recipe.sandbox.rights import Rights, agent_rights, candidate_rights
-    from overclock.recipe.sandbox.worker import sandboxed, sandboxed_twin
+    from overclock.recipe.sandbox.worker import sandboxed
 
 __all__ = [
     "Finding", "Launch", "Rights", "Sandbox", "agent_rights", "best", "by_name", "candidate_rights", "probe",
-    "sandboxed", "sandboxed_twin", "stop", "stopped_because",
+    "sandboxed", "stop", "stopped_because",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy_names(
@@ -25,6 +25,6 @@ __getattr__, __dir__ = lazy_names(
         **dict.fromkeys(["Launch", "Sandbox", "stop", "stopped_because"], "overclock.recipe.sandbox.base"),
         **dict.fromkeys(["Finding", "best", "by_name", "probe"], "overclock.recipe.sandbox.choices"),
         **dict.fromkeys(["Rights", "agent_rights", "candidate_rights"], "overclock.recipe.sandbox.rights"),
-        **dict.fromkeys(["sandboxed", "sandboxed_twin"], "overclock.recipe.sandbox.worker"),
+        "sandboxed": "overclock.recipe.sandbox.worker",
     },
 )

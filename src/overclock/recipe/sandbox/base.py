@@ -39,8 +39,9 @@ class Sandbox(abc.ABC):
     def launch(self, argv: Sequence[str], rights: Rights) -> Launch:
         """What to start instead of `argv`; input, output and exit code are those of `argv`.
 
-        Killing the process that it becomes, by whatever signal, ends everything that runs in the sandbox. The exit
-        code is 137 when a limit was passed; the last line on stderr then says which (see `stopped_because`).
+        It must be started by this process. Killing the process that it becomes, or this one, by whatever signal, ends
+        everything that runs in the sandbox. The exit code is 137 when a limit was passed; the last line on stderr then
+        says which (see `stopped_because`).
         """
         environment = self._environment(rights)
         plan = self._plan(rights, sorted(environment)).to_json()
@@ -66,6 +67,7 @@ class Sandbox(abc.ABC):
 def limits_of(rights: Rights) -> dict[str, Any]:
     """The fields of a `Plan` that every choice takes over."""
     return {
+        "caller": os.getpid(),
         "memory_bytes": rights.memory_bytes,
         "address_space": rights.address_space,
         "cpu_seconds": rights.cpu_seconds,

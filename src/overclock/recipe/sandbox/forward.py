@@ -1,12 +1,20 @@
 """A port of 127.0.0.1 that leads to a Unix socket: agents speak HTTP over TCP, but only a file crosses the fence."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
 import sys
 
 CHUNK = 1 << 16
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens at: a sandbox without a network of its own shares them with everybody here."""
+    with contextlib.ExitStack() as stack:
+        found = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [one.getsockname()[1] for one in found]
 
 
 def start(port: int, path: str) -> None:

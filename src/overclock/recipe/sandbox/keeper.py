@@ -2,7 +2,8 @@
 
 There are two of them. The *front* is what the caller started and may kill at any moment, with its process group; the
 *keeper*, in a session of its own, notices and cleans up. Both adopt orphans, so a double fork or a new session is no
-way out, and if one of the two is killed the other one ends the command. Run as `PLAN_JSON COMMAND...`.
+way out, and if one of the two is killed the other one ends the command. If the caller itself is killed, the front ends
+everything: nobody would be left to do so. Run as `PLAN_JSON COMMAND...`.
 """
 
 import contextlib
@@ -17,6 +18,7 @@ from overclock.recipe.sandbox import cgroup, forward, kernel, landlock_rules, li
 from overclock.recipe.sandbox.plan import MARK, NOT_STARTED_CODE, STOPPED_CODE, Plan
 
 WATCH_S = 0.05
+CALLER_WATCH_S = 0.25  # the kernel tells of a parent's end only to the child of the thread that ends
 EVENTS = {signal.SIGTERM, signal.SIGCHLD}
 UNITS = 1 << 20
 
@@ -34,16 +36,21 @@ def main() -> None:
     if keeper == 0:
         os._exit(_keep(plan, command, group, scratch, front))
     _leave_streams(0, 1, 2)
-    signal.signal(signal.SIGTERM, lambda *_: _ask_to_end(keeper))
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, EVENTS)
-    code = os.waitstatus_to_exitcode(os.waitpid(keeper, 0)[1])
+    code = _await(keeper, plan.caller)
     _clean_up(group, scratch)  # the keeper did so, unless it was killed
     os._exit(code if code >= 0 else STOPPED_CODE)
 
 
-def _ask_to_end(keeper: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(keeper, signal.SIGTERM)
+def _await(keeper: int, caller: int) -> int:
+    """The keeper's exit code; it is asked to end when we are, and when the caller is no more."""
+    while True:
+        ended, status = os.waitpid(keeper, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        event = signal.sigtimedwait(EVENTS, CALLER_WATCH_S)
+        if os.getppid() != caller or (event is not None and event.si_signo == signal.SIGTERM):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(keeper, signal.SIGTERM)
 
 
 def _clean_up(group: cgroup.Cgroup | None, scratch: str | None) -> None:

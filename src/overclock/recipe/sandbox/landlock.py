@@ -89,7 +89,8 @@ def _sentence(version: int, network: bool) -> str:
         held.append("has no network unless granted")
     elif version >= TCP_ABI:
         held.append("has no TCP unless granted")
-        loose.append("UDP")
+        # A rule of Landlock names a port and no machine.
+        loose += ["UDP", "TCP to other machines at the gateway's port, for an agent"]
     else:
         loose.append("the network")
     (held if version >= SCOPE_ABI else loose).append(

@@ -19,7 +19,7 @@ class Fences:
     listed: list[str]
     write: list[str]
     network: bool
-    port: int | None  # of 127.0.0.1, the only one that may be reached where TCP is fenced
+    port: int | None  # the only one that may be reached where TCP is fenced, at whatever address
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Plan:
     processes: int
     file_bytes: int
     wall_seconds: float | None
+    caller: int  # the process that starts the keeper, and without which nothing goes on
     prefix: list[str] = dataclasses.field(default_factory=list)  # a program that sets up the sandbox, with arguments
     folder: str | None = None
     scratch: str | None = None  # where to make a temporary HOME; None: the sandbox brings its own

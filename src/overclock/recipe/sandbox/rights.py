@@ -65,9 +65,8 @@ def candidate_rights(
     """
     candidate = candidate.resolve()
     variables = {**python_variables(), **(environment or {})}
-    # Overclock first: a candidate must not shadow the worker that runs it by accident.
-    paths = [package_parent(), str(candidate), variables.get("PYTHONPATH")]
-    variables["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    # Without the candidate: a numpy.py or json.py of its own would be imported by the worker that runs it.
+    variables["PYTHONPATH"] = os.pathsep.join(filter(None, [package_parent(), variables.get("PYTHONPATH")]))
     # A cache shared with the grader could be poisoned; one of its own would be lost.
     variables.setdefault("OVERCLOCK_COMPILE_CACHE", "off")
     return Rights(

@@ -1,4 +1,4 @@
-"""The performance side of a twin inside a sandbox: `sandboxed_twin(twin, candidate)` is the same twin, apart from us.
+"""A candidate's worker processes inside a sandbox: `sandboxed(spec, candidate)` is the same subject, apart from us.
 
 The verifier knows nothing of sandboxes. It asks the launcher that a `SubjectSpec` names for the command line of each
 worker process; the pipe to it stays as it is.
@@ -11,7 +11,6 @@ from typing import Any
 
 from overclock.recipe.sandbox.choices import by_name
 from overclock.recipe.sandbox.rights import candidate_rights
-from overclock.verify.contract import Twin
 from overclock.verify.subject import SubjectSpec
 
 LAUNCHER = "overclock.recipe.sandbox.worker:launcher"
@@ -37,11 +36,6 @@ def sandboxed(
         **limits,
     }
     return dataclasses.replace(spec, launcher=LAUNCHER, launcher_options=tuple(sorted(options.items())))
-
-
-def sandboxed_twin(twin: Twin, candidate: Path, **options: Any) -> Twin:
-    """The same twin with its performance side sandboxed; the options are those of `sandboxed`."""
-    return dataclasses.replace(twin, performance=sandboxed(twin.performance, candidate, **options))
 
 
 def launcher(

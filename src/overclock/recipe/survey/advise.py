@@ -74,7 +74,7 @@ def _of_rules(found: Structure) -> list[tuple[int, str]]:
             (weight, f"It has {loops} as long as the data says; in lock-step all copies wait for the longest.")
         )
     else:
-        points.append((1, "Its loops have a fixed length."))
+        points.append((1, "It has no loop whose length depends on the data."))
     if found.growing:
         places = _count(found.growing, "place")
         weight = -1 if found.growing < 10 else -2

@@ -13,11 +13,12 @@ from overclock.verify.calls import Call, Draw, Recorder
 from overclock.verify.gymnasium_reference import RecordingGenerator
 
 LONGEST = 60  # characters of one argument that are shown
+VARIES = "..."  # in the place of an argument that is not always the same
 
 
 @dataclasses.dataclass(frozen=True)
 class DrawCall:
-    """One draw: the method of NumPy's generator, the call as it was first seen, and what it gave."""
+    """One draw: the method of NumPy's generator, the call with `...` for arguments that vary, and what it gave."""
 
     method: str
     call: str  # 'uniform(low=-0.05, high=0.05, size=(4,))'
@@ -134,16 +135,35 @@ def _kind(draw: Draw) -> tuple[Any, ...]:
 
 
 def _call(draws: list[Draw]) -> DrawCall:
-    value, texts = np.asarray(draws[0].value), {_shown(draw) for draw in draws}
+    value, calls = np.asarray(draws[0].value), [_arguments(draw) for draw in draws]
     dtype = "str" if value.dtype.kind == "U" else str(value.dtype)
-    return DrawCall(draws[0].method, _shown(draws[0]), value.shape, dtype, len(texts) == 1)
+    alike = len({tuple(call) for call in calls}) == 1
+    if alike:
+        shown = {name: texts.pop() if len(texts) == 1 else VARIES for name, texts in _columns(calls).items()}
+    else:  # called in different ways: nothing can be said of any argument
+        shown = {"": VARIES}
+    same = all(call == calls[0] for call in calls)
+    return DrawCall(draws[0].method, f"{draws[0].method}({_joined(shown)})", value.shape, dtype, same)
 
 
 def _shown(draw: Draw) -> str:
+    return f"{draw.method}({_joined(_arguments(draw))})"
+
+
+def _arguments(draw: Draw) -> dict[str, str]:
+    """Arguments as text, by name, or by number where they have none."""
     # A shuffle's argument is what is shuffled: its content is no setting of the draw.
-    arguments = ("...",) if draw.method in ("shuffle", "permuted") else tuple(_short(one) for one in draw.arguments)
-    keywords = tuple(f"{name}={_short(value)}" for name, value in draw.keywords.items())
-    return f"{draw.method}({', '.join(arguments + keywords)})"
+    unnamed = [VARIES] if draw.method in ("shuffle", "permuted") else [_short(one) for one in draw.arguments]
+    named = {name: _short(value) for name, value in draw.keywords.items()}
+    return {**{str(place): text for place, text in enumerate(unnamed)}, **named}
+
+
+def _columns(calls: list[dict[str, str]]) -> dict[str, set[str]]:
+    return {name: {call[name] for call in calls} for name in calls[0]}
+
+
+def _joined(arguments: dict[str, str]) -> str:
+    return ", ".join(f"{name}={text}" if name.isidentifier() else text for name, text in arguments.items())
 
 
 def _short(value: Any) -> str:

@@ -5,17 +5,21 @@ from typing import Any, Literal
 
 import numpy as np
 
-from overclock.recipe.survey.leaves import Container, Leaf, Odd
+from overclock.recipe.survey.leaves import SHARED, Container, Leaf, Odd
+from overclock.recipe.survey.paths import parse
+from overclock.recipe.survey.writes import Writes
 
 NOT_RECORDED = "a random generator that is not recorded"
+NOTHING_WRITTEN = Writes(frozenset(), frozenset())
 
 
 @dataclasses.dataclass(frozen=True)
 class StateField:
     """A number or array that changes: during episodes (`step`) or only from one reset to the next (`reset`).
 
-    `low` and `high` bound what was seen, which need not be all there is. `used`: the rules read it; otherwise only
-    rendering does, or nobody. `restores`: writing it back and stepping leads to the value it led to before.
+    What a step may assign is one even where play never changed it. `low` and `high` bound what was seen, which need not
+    be all there is. `used`: the rules read it; otherwise only rendering does, or nobody. `restores`: writing it back
+    and stepping leads to the value it led to before.
     """
 
     path: str
@@ -31,16 +35,26 @@ class StateField:
 
 @dataclasses.dataclass(frozen=True)
 class Unrepresented:
-    """Something that changes and that no array of one shape and dtype holds."""
+    """Something that changes and that no array of one shape and dtype holds.
+
+    `at_the_end`: it changes only in steps that end an episode, so no step of an episode begins with another value.
+    """
 
     path: str
     what: str
     used: bool = True
+    at_the_end: bool = False
+
+    @property
+    def missing(self) -> bool:
+        """Whether a state without it is incomplete."""
+        return self.used and not self.at_the_end
 
     @property
     def sentence(self) -> str:
         """For a person."""
-        return f"'{self.path}' is {self.what}{'' if self.used else ', and the rules never read it'}."
+        late = ", and changes only when an episode ends" if self.at_the_end else ""
+        return f"'{self.path}' is {self.what}{late if self.used else ', and the rules never read it'}."
 
 
 class _Trail:
@@ -97,58 +111,101 @@ class _Trail:
         return "of changing class"
 
 
-class Follower:
-    """Sees an instance after every reset and step, and says at the end what its state is."""
+class _Trails:
+    """What every path held after some events."""
 
     def __init__(self) -> None:
-        self._trails: dict[str, _Trail] = {}
-        self._events = 0
+        self.by_path: dict[str, _Trail] = {}
+        self.events = 0
 
-    def see(self, found: dict[str, Leaf], event: Literal["reset", "step"]) -> None:
-        """What the instance holds after an event."""
-        self._events += 1
+    def see(self, found: dict[str, Leaf], event: str) -> None:
+        self.events += 1
         for path, leaf in found.items():
-            self._trails.setdefault(path, _Trail()).see(leaf, event)
+            self.by_path.setdefault(path, _Trail()).see(leaf, event)
+
+    def odd(self, path: str) -> str | None:
+        """In words, why no array holds what lies at a path; None where one does."""
+        trail = self.by_path.get(path)
+        if trail is None:
+            return None
+        what = trail.varies_in_kind()
+        return "not always there" if what is None and trail.seen < self.events and not trail.containers else what
+
+
+class Follower:
+    """Sees an instance after every reset and step, and says at the end what its state is.
+
+    `writes` is what reading says about it: what could change is state, too.
+    """
+
+    def __init__(self, writes: Writes = NOTHING_WRITTEN) -> None:
+        self._all, self._during = _Trails(), _Trails()  # the second: without steps that end an episode
+        self._writes = writes
+
+    def see(self, found: dict[str, Leaf], event: Literal["reset", "step"], ended: bool = False) -> None:
+        """What the instance holds after an event; `ended`: one that ended its episode."""
+        for trails in (self._all,) if ended else (self._all, self._during):
+            trails.see(found, event)
 
     def fields(self) -> list[StateField]:
-        """What changes and is a number or an array of one shape."""
+        """What changes, or may be assigned, and is a number or an array of one shape."""
         odd = [one.path for one in self.unrepresented()]
         found = []
-        for path, trail in self._trails.items():
-            if not trail.shapes or not trail.changes or _inside(path, odd):
+        for path, trail in self._all.by_path.items():
+            changes = trail.changes or _written(path, self._writes.assigned)
+            if not trail.shapes or not changes or _inside(path, odd):
                 continue
             dtype = np.result_type(*map(np.dtype, trail.dtypes))
             kind = "bool" if dtype.kind == "b" else "integer" if dtype.kind in "iu" else "float"
-            when = "step" if "step" in trail.changes else "reset"
+            when = "reset" if trail.changes == {"reset"} else "step"
             shape = next(iter(trail.shapes))
             found.append(StateField(path, kind, str(dtype), shape, trail.low, trail.high, when))
         return found
 
     def unrepresented(self) -> list[Unrepresented]:
-        """What changes and is no such thing; only the outermost of several inside each other."""
+        """What changes, or could, and is no such thing; only the outermost of several inside each other."""
         found: list[Unrepresented] = []
-        for path, trail in self._trails.items():
+        for path, trail in self._all.by_path.items():
             if _inside(path, [one.path for one in found]):
                 continue
-            what = trail.varies_in_kind()
-            if what is None and trail.seen < self._events and not trail.containers:
-                what = "not always there"
+            what = self._all.odd(path) or self._unseen(path, trail)
             if what is not None:
-                found.append(Unrepresented(path, what))
+                late = bool(trail.changes) and self._during.odd(path) is None
+                found.append(Unrepresented(path, what, at_the_end=late))
         return found
+
+    def _unseen(self, path: str, trail: _Trail) -> str | None:
+        """What play did not change, but the rules may: into something else than the number it is, if it is one."""
+        if trail.changes or SHARED in trail.odd:
+            return None
+        resized = _steps(path)[-1] in self._writes.resized
+        if trail.odd and (resized or _written(path, self._writes.assigned)):
+            return f"{' or '.join(trail.odd)}, until a step makes something of it that play did not show"
+        lists = any(trail.shapes) or any(what in ("list", "dict") for what, _ in trail.containers)
+        return "something that a step may make longer or shorter" if resized and lists else None
 
     def constants(self) -> dict[str, float | int | bool]:
         """Single numbers that never changed: the parameters of the rules."""
         odd = [one.path for one in self.unrepresented()]
         return {
             path: trail.last.item()
-            for path, trail in self._trails.items()
+            for path, trail in self._all.by_path.items()
             if isinstance(trail.last, np.ndarray)
             and trail.last.ndim == 0
             and "[" not in path  # an entry of a table
             and not trail.changes
+            and not _written(path, self._writes.assigned)
             and not _inside(path, odd)
         }
+
+
+def _written(path: str, names: frozenset[str]) -> bool:
+    return any(step in names for step in _steps(path))
+
+
+def _steps(path: str) -> list[str]:
+    """The attributes on the way; the last one holds the items that follow it."""
+    return [step for step in parse(path) if isinstance(step, str)]
 
 
 def _inside(path: str, others: list[str]) -> bool:

@@ -45,7 +45,11 @@ class Kept:
     @property
     def playing(self) -> list[Definition]:
         """What runs during episodes, not only when an environment is made."""
-        waiting = [one.name for one in self.definitions if one.short in ("reset", "step")]
+        return self.reached_from("reset", "step")
+
+    def reached_from(self, *methods: str) -> list[Definition]:
+        """What runs when one of these methods is called."""
+        waiting = [one.name for one in self.definitions if one.short in methods]
         seen = set[str]()
         while waiting:
             name = waiting.pop()

@@ -20,6 +20,8 @@ MOST_LEAVES = 1000  # of one attribute; a table with more is constant in every e
 # Parts of the frame around an environment, and what only windows need.
 FRAME = {"np_random", "_np_random", "_np_random_seed", "spec", "metadata", "render_mode", "_cached_spec"}
 NOT_STATE = ("gymnasium.", "pygame", "matplotlib", "logging", "threading", "PIL")
+SHARED = "an attribute of its class, which all instances share"
+NOT_THEIR_OWN = ("gymnasium.", "builtins.", "typing.", "abc.", "enum.", "collections.", "numpy.")  # without rules
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,6 +54,21 @@ def attributes(instance: Any) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name not in FRAME and not _ignored(value)}
 
 
+def shared(instance: Any) -> dict[str, Any]:
+    """What an object has from its class alone: data that was never assigned to the object itself."""
+    found: dict[str, Any] = {}
+    for cls in type(instance).__mro__:
+        if not f"{cls.__module__}.".startswith(NOT_THEIR_OWN):
+            found = {**vars(cls), **found}
+    own = getattr(instance, "__dict__", {})
+    return {
+        name: value
+        for name, value in found.items()
+        if name not in own and name not in FRAME and not name.startswith("__") and not _ignored(value)
+        if not hasattr(value, "__get__") and not name.startswith("_abc_")
+    }
+
+
 class Leaves:
     """Lists the leaves of one instance again and again, quickly where little has changed."""
 
@@ -64,7 +81,7 @@ class Leaves:
         for name, value in attributes(instance).items():
             array = number(value) if isinstance(value, bool | int | float | np.generic | np.ndarray) else None
             found.update({name: array} if array is not None else self._of_attribute(name, value, instance))
-        return found
+        return {**_of_class("", instance), **found}
 
     def _of_attribute(self, name: str, value: Any, instance: Any) -> dict[str, Leaf]:
         fingerprint = _fingerprint(value)
@@ -145,11 +162,18 @@ def _leaves(path: str, value: Any, depth: int, inside: tuple[int, ...]) -> Itera
         return
     else:
         yield path, Container(type(value).__name__, ())
+        yield from _of_class(path, value).items()
         parts = [(attribute(path, name), one) for name, one in attributes(value).items()]
         depth -= 1
     for inner, one in parts:
         if not _ignored(one):
             yield from _leaves(inner, one, depth, inside)
+
+
+def _of_class(path: str, value: Any) -> dict[str, Leaf]:
+    """What is kept in the class of an object: constant in most, and no array can stand for it where it is not."""
+    found = shared(value)
+    return {attribute(path, name): Odd(SHARED, _fingerprint(one).hex()) for name, one in found.items()}
 
 
 def _ignored(value: Any) -> bool:

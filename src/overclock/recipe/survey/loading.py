@@ -24,8 +24,8 @@ def load_class(source: Source) -> type:
     """The class of a reference, imported."""
     if source.module is None or source.class_name is None:
         raise UsageError(f"'{source.text}' is no Python class, so it cannot be run in this process.")
-    if source.folder is not None and str(source.folder) not in sys.path:
-        sys.path.insert(0, str(source.folder))
+    if source.folder is not None and sys.path[:1] != [str(source.folder)]:
+        sys.path.insert(0, str(source.folder))  # before the current folder, which may have a module of the same name
     try:
         found: Any = importlib.import_module(source.module)
         place = Path(found.__file__ or "").resolve()

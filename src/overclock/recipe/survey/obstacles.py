@@ -82,16 +82,17 @@ def obstacles(source: Source) -> list[Obstacle]:
         return []
     kept = rules(source)
     playing = {one.name for one in kept.playing}
+    own = {one.file.module.partition(".")[0] for one in kept.definitions}
     found: dict[tuple[str, int, str], Obstacle] = {}
     for one in kept.definitions:
-        for node, what, severity, why in _in(one, one.name in playing):
+        for node, what, severity, why in _in(one, one.name in playing, own):
             place = (str(one.file.path), node.lineno, what)
             sentence = f"{one.file.path.name}, line {node.lineno}: {one.qualified} uses {what}; {why}."
             found.setdefault(place, Obstacle(place[0], node.lineno, what, severity, sentence))
     return sorted(found.values(), key=lambda one: (one.file, one.line, one.what))
 
 
-def _in(one: Definition, playing: bool) -> list[tuple[ast.stmt | ast.expr, str, Severity, str]]:
+def _in(one: Definition, playing: bool, own: set[str]) -> list[tuple[ast.stmt | ast.expr, str, Severity, str]]:
     found: list[tuple[ast.stmt | ast.expr, str, Severity, str]] = []
     inner = {id(node.value) for node in own_nodes(one) if isinstance(node, ast.Attribute)}
     if isinstance(one.node, ast.AsyncFunctionDef):
@@ -115,7 +116,7 @@ def _in(one: Definition, playing: bool) -> list[tuple[ast.stmt | ast.expr, str, 
             if (matched := _kind(name)) is not None:
                 what, kind = matched
                 found.append((node, f"{what} ({name})", kind.severity, kind.why))
-            elif (package := name.partition(".")[0]) not in READABLE and name.startswith(f"{package}."):
+            elif (package := name.partition(".")[0]) not in READABLE | own and name.startswith(f"{package}."):
                 found.append((node, f"the library {package}", "warn", ELSEWHERE))
     return found
 

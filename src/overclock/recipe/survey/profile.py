@@ -4,7 +4,6 @@ found = profile(resolve("gymnasium:CartPole-v1"))
 found.fields, found.unrepresented, found.reset_draws, found.step_draws, found.restores
 """
 
-import ast
 import dataclasses
 from typing import Any
 
@@ -19,9 +18,11 @@ from overclock.recipe.survey.leaves import Leaves
 from overclock.recipe.survey.loading import make
 from overclock.recipe.survey.paths import innermost, parse
 from overclock.recipe.survey.restore import Restored, check_restore
+from overclock.recipe.survey.rounding import Rounding, rounding
 from overclock.recipe.survey.source import Source
 from overclock.recipe.survey.spaces import describe_space
 from overclock.recipe.survey.uses import foreign_bases
+from overclock.recipe.survey.writes import reads, writes
 
 STEPS = 400
 FEWEST_RESETS = 12  # what differs from reset to reset shows only in several
@@ -43,11 +44,14 @@ class Profile:
     max_steps: int | None
     reward_low: float
     reward_high: float
+    rounded_rewards: bool  # whether one of them is no float32
+    largest_observation: float | None  # by size; None where observations are whole numbers
     truncates_itself: bool
     oddities: tuple[str, ...]
     episode_lengths: tuple[int, ...]  # of those that ended
     steps: int
     restored: Restored
+    rounding: Rounding
 
 
 def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
@@ -60,10 +64,12 @@ def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
             session.close()
         used = _read_names(source)
         fields = [dataclasses.replace(one, used=_used(one.path, used)) for one in session.follower.fields()]
-        restored = check_restore(source, [one.path for one in fields], session.choose, seed)
+        state = [one for one in fields if one.used]
+        restored = check_restore(source, [one.path for one in state], session.choose, seed)
+        asked = rounding(source, state, session.choose, seed) if restored.works else Rounding()
     return Profile(
         fields=tuple(
-            dataclasses.replace(one, restores=one.path not in restored.wrong if restored.tried else None)
+            dataclasses.replace(one, restores=one.path not in restored.wrong if restored.tried and one.used else None)
             for one in fields
         ),
         unrepresented=tuple(
@@ -79,11 +85,14 @@ def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
         max_steps=source.max_steps,
         reward_low=min(session.rewards, default=0.0),
         reward_high=max(session.rewards, default=0.0),
+        rounded_rewards=any(float(np.float32(reward)) != reward for reward in session.rewards),
+        largest_observation=session.largest_observation,
         truncates_itself=session.truncates_itself,
         oddities=tuple(session.oddities),
         episode_lengths=tuple(session.lengths),
         steps=len(session.step_draws),
         restored=restored,
+        rounding=asked,
     )
 
 
@@ -98,10 +107,11 @@ class _Session:
             if not hasattr(self.env, name):
                 raise UsageError(f"'{source.text}' has no {name}; an environment declares both spaces.")
         self.env.action_space.seed(seed)
-        self.follower, self.leaves = Follower(), Leaves()
+        self.follower, self.leaves = Follower(writes(rules(source))), Leaves()
         self.reset_draws, self.step_draws = [], []
         self.lengths: list[int] = []
         self.rewards: list[float] = []
+        self.largest_observation: float | None = None
         self.oddities: dict[str, None] = {}
         self.has_mask = self.truncates_itself = False
 
@@ -167,14 +177,19 @@ class _Session:
         self._check_observation(obs, "step")
         self._check_outputs(reward, terminated, truncated)
         self.truncates_itself |= bool(truncated) and length != self.source.max_steps
-        self.follower.see(self.leaves.of(innermost(self.env)), "step")
-        return info if isinstance(info, dict) else {}, bool(terminated) or bool(truncated)
+        ended = bool(terminated) or bool(truncated)
+        self.follower.see(self.leaves.of(innermost(self.env)), "step", ended)
+        return info if isinstance(info, dict) else {}, ended
 
     def _check_observation(self, obs: Any, after: str) -> None:
         try:
             inside = bool(self.env.observation_space.contains(obs))
         except Exception:  # a space may fail on a value that it was not made for
             inside = False
+        values = np.asarray(obs) if isinstance(obs, np.ndarray | np.generic | float) else np.zeros(0)
+        finite = values[np.isfinite(values)] if values.dtype.kind == "f" else np.zeros(0)
+        if (finite != np.round(finite)).any() or self.largest_observation is not None:
+            self.largest_observation = max(self.largest_observation or 0.0, float(np.abs(finite).max(initial=0.0)))
         if not inside:
             self.oddities[f"An observation after {after} lies outside of the observation space."] = None
 
@@ -198,15 +213,9 @@ def _read_names(source: Source) -> set[str] | None:
     for base in kept.program.bases(cls):
         if any(name.rpartition(".")[2] != "Env" for name in foreign_bases(kept.program, base)):
             return None
-    found = set[str]()
-    for one in kept.definitions:
-        for node in own_nodes(one):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-                found.add(node.attr)
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):  # getattr(self, "name")
-                found.add(node.value)
-    return found
+    return reads(node for one in kept.definitions for node in own_nodes(one))
 
 
 def _used(path: str, names: set[str] | None) -> bool:
-    return names is None or all(step in names for step in parse(path) if isinstance(step, str))
+    """Whether the rules look at it; of something that they take apart, nobody knows which part they look at."""
+    return names is None or parse(path)[0] in names

@@ -36,7 +36,7 @@ class Program:
         if not module or not (inside or self._beside):
             return None
         top, *rest = module.split(".")
-        for folder in [self._folder] if self._folder is not None else _locations(top):
+        for folder in [self._folder] if self._folder is not None else locations(top):
             place = folder.joinpath(top, *rest)
             for path in (place.with_name(f"{place.name}.py"), place / "__init__.py"):
                 if path.is_file():
@@ -115,7 +115,7 @@ class Program:
         return None
 
 
-def _locations(top: str) -> list[Path]:
+def locations(top: str) -> list[Path]:
     """The folders in which a top-level package or module lies."""
     try:
         spec = importlib.util.find_spec(top)

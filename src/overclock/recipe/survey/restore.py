@@ -6,6 +6,7 @@ generators are put back as well, so that both steps draw the same numbers.
 
 import copy
 import dataclasses
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from overclock.verify.captured import captured
 PROBES = (1, 3, 8, 20)  # steps into an episode at which states are taken
 ATTEMPTS = 20  # episodes that may end before such a step
 FAR = 100_000  # seeds of the instance that is somewhere else
+UNWRITABLE = "set_state"  # in the place of a field: nothing could be written at all
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +37,34 @@ class Restored:
         """Whether every step was the same."""
         return self.tried > 0 and not self.wrong
 
+    @property
+    def incomplete(self) -> bool:
+        """Whether the fields were shown not to be the whole state."""
+        return bool(self.wrong) and self.wrong != (UNWRITABLE,)
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """A state that play came to, and the action it went on with: what a step needs to be the same step again."""
+
+    fields: Mapping[str, Any]  # by path
+    generators: Mapping[str, Any]
+    action: Any
+
+    def step(self, env: Any, action: Any = None, fields: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """One step of an instance that is put here; `action` and `fields` replace those of the place."""
+        write(env, {**self.fields, **(fields or {})})
+        _set_generators(env, self.generators)
+        return _outcome(env, self.action if action is None else action, list(self.fields))
+
+
+def places(env: Any, paths: list[str], choose: Any, seed: int = 0) -> Iterator[Place]:
+    """Some states of play, each in another episode; `choose(env, info)` gives actions."""
+    for number_of, depth in enumerate(PROBES):
+        info = _lead(env, seed + ATTEMPTS * number_of, depth, choose)
+        if info is not None:
+            yield Place({path: number(read(env, path)) for path in paths}, _generators(env), choose(env, info))
+
 
 def check_restore(source: Source, paths: list[str], choose: Any, seed: int = 0) -> Restored:
     """Try it at several states; `choose(env, info)` gives actions."""
@@ -45,22 +75,17 @@ def check_restore(source: Source, paths: list[str], choose: Any, seed: int = 0) 
     tried = 0
     try:
         with playing(source):
-            for place, depth in enumerate(PROBES):
-                info = _lead(one, seed + ATTEMPTS * place, depth, choose)
-                if info is None or _lead(other, seed + FAR + ATTEMPTS * place, depth % 3 + 1, choose) is None:
+            for place in places(one, paths, choose, seed):
+                if _lead(other, seed + FAR + ATTEMPTS * tried, tried % 3 + 1, choose) is None:
                     continue
-                action = choose(one, info)
-                before = {path: number(read(one, path)) for path in paths}
-                generators = _generators(one)
-                outcome = _outcome(one, action, paths)
-                write(other, before)
-                wrong.update(dict.fromkeys(p for p in paths if not _same(number(read(other, p)), before[p])))
-                _set_generators(other, generators)
-                again = _outcome(other, action, paths)
+                outcome = _outcome(one, place.action, paths)
+                write(other, place.fields)
+                wrong.update(dict.fromkeys(p for p in paths if not _same(number(read(other, p)), place.fields[p])))
+                again = place.step(other)
                 wrong.update(dict.fromkeys(name for name in outcome if not _same(outcome[name], again[name])))
                 tried += 1
     except UsageError as error:
-        return Restored(tried, ("set_state",), f"it cannot be put into a state: {error}")
+        return Restored(tried, (UNWRITABLE,), f"it cannot be put into a state: {error}")
     finally:
         for env in (one, other):
             _close(env)
@@ -100,7 +125,7 @@ def _generators(env: Any) -> dict[str, Any]:
     return {name: copy.deepcopy(value.bit_generator.state) for name, value in found.items()}
 
 
-def _set_generators(env: Any, states: dict[str, Any]) -> None:
+def _set_generators(env: Any, states: Mapping[str, Any]) -> None:
     for name, state in states.items():
         vars(innermost(env))[name].bit_generator.state = state
 

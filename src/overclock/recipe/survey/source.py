@@ -18,14 +18,15 @@ from typing import Any, Literal
 from overclock.errors import MissingError, UsageError
 from overclock.recipe.survey.definitions import Definition, File
 from overclock.recipe.survey.kept import keep
-from overclock.recipe.survey.program import Program
+from overclock.recipe.survey.program import Program, locations
 from overclock.recipe.survey.uses import foreign_bases
 
 Kind = Literal["gymnasium", "class", "command", "specification"]
 GYMNASIUM = "gymnasium:"
+GYMNASIUM_ID = re.compile(r"(?:[\w-]+/)?[A-Za-z][\w.-]*-v\d+")  # CartPole-v1, MinAtar/Breakout-v1
 DOCUMENTS = (".md", ".rst", ".txt")
 CLASS = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)")
-FORMS = "package.module:Class, gymnasium:Id, file.py, file.py:Class, a specification (.md) or a command"
+FORMS = "package.module:Class, gymnasium:Id, file.py, file.py:Class or a specification (.md)"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,11 +58,13 @@ def resolve(text: str, arguments: Mapping[str, Any] | None = None, max_steps: in
     given = dict(arguments or {})
     if text.startswith(GYMNASIUM):
         return _gymnasium(text, given, max_steps)
+    if GYMNASIUM_ID.fullmatch(text):
+        return _gymnasium(f"{GYMNASIUM}{text}", given, max_steps)
     path, _, class_name = text.partition(":")
     if path.endswith(".py") and " " not in text.strip():
         return _file(text, Path(path), class_name, given, max_steps)
     if matched := CLASS.fullmatch(text):
-        return _class(text, matched[1], matched[2], None, given, max_steps)
+        return _class(text, matched[1], matched[2], _here(matched[1]), given, max_steps)
     if given or max_steps is not None:
         raise UsageError(f"'{text}' is no Python class, so it takes neither arguments nor a time limit.")
     if text.lower().endswith(DOCUMENTS) and " " not in text.strip():
@@ -119,6 +122,14 @@ def _file(text: str, path: Path, class_name: str, given: dict[str, Any], max_ste
     if not all(part.isidentifier() for part in parts):
         raise UsageError(f"Python cannot import '{path}': '{module}' is no module's name; rename the file.")
     return _class(text, module, class_name or _only_class(path, module, folder), folder, given, max_steps)
+
+
+def _here(module: str) -> Path | None:
+    """The current folder, where a module lies there and nowhere else; no other process would look there by itself."""
+    here, top = Path.cwd(), module.partition(".")[0]
+    installed = [place.resolve() for place in locations(top)]
+    there = (here / f"{top}.py").is_file() or (here / top).is_dir()
+    return here if there and (not installed or installed[0] == here) else None
 
 
 def _only_class(path: Path, module: str, folder: Path) -> str:

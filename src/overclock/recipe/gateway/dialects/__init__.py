@@ -1,8 +1,9 @@
 """The four wire dialects that coding agents speak, each in a file of its own."""
 
 from overclock.recipe.gateway.dialects.anthropic import Anthropic
-from overclock.recipe.gateway.dialects.base import Dialect, DialectName, Json, Operation
+from overclock.recipe.gateway.dialects.base import Dialect, DialectName, Operation
 from overclock.recipe.gateway.dialects.chat import Chat
+from overclock.recipe.gateway.dialects.fields import Json
 from overclock.recipe.gateway.dialects.gemini import Gemini
 from overclock.recipe.gateway.dialects.responses import Responses
 

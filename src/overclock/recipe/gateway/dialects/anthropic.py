@@ -2,21 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from typing import ClassVar
 
-from overclock.recipe.gateway.dialects.base import (
-    Dialect,
-    Json,
-    Operation,
-    Reply,
-    Said,
-    Tool,
-    count,
-    objects,
-    sse,
-    text_of,
-    whole_number,
-)
+from overclock.recipe.gateway.dialects.base import Dialect, Operation, Reply, Said, Tool
+from overclock.recipe.gateway.dialects.fields import Json, count, objects, sse, text_of, whole_number
 from overclock.recipe.gateway.tokens import Tokens
+
+RUN_BY_AGENTS = ("bash_", "text_editor_", "computer_", "memory_")  # Anthropic's own tools of which this is true
+COMPACTION = "compact"  # begins the edits that ask the model once more, whose tokens the usage leaves out
 
 
 class Anthropic(Dialect):
@@ -25,6 +18,7 @@ class Anthropic(Dialect):
     name = "anthropic"
     prefix = ""
     key_header = ("x-api-key", "{}")
+    dearer: ClassVar = {"speed": ("standard",), "inference_geo": ("global",), "mcp_servers": (), "container": ()}
 
     def operation(self, path: str) -> Operation | None:
         if path.endswith("/messages"):
@@ -33,6 +27,17 @@ class Anthropic(Dialect):
 
     def max_output(self, body: Json) -> int | None:
         return whole_number(body.get("max_tokens"))
+
+    def unmetered(self, body: Json) -> str | None:
+        edits = body.get("context_management")
+        for edit in objects(edits.get("edits") if isinstance(edits, dict) else None):
+            if str(edit.get("type")).startswith(COMPACTION):
+                return "'context_management' with a compaction"
+        return super().unmetered(body)
+
+    def runs_at_the_agent(self, tool: Json) -> bool:
+        kind = tool.get("type") or "custom"
+        return kind == "custom" or str(kind).startswith(RUN_BY_AGENTS)
 
     def raw_usage(self, message: Json) -> Json | None:
         inner = message.get("message")  # of message_start; message_delta and a whole answer have it at the top

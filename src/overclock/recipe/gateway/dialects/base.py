@@ -2,15 +2,17 @@
 
 import abc
 import dataclasses
-import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
+from overclock.recipe.gateway.dialects.fields import Json
+from overclock.recipe.gateway.dialects.unseen import unseen_tokens
 from overclock.recipe.gateway.tokens import Tokens
 
+# Tiers at the listed price or below it; the first two are what a request without any gets.
+ORDINARY_TIERS = ("auto", "default", "standard", "standard_only", "flex")
 DialectName = Literal["anthropic", "responses", "chat", "gemini"]
 Operation = Literal["generate", "count"]
-Json = dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +56,8 @@ class Dialect(abc.ABC):
     name: DialectName
     prefix: str  # what a client's base URL ends in, and what the upstream's base URL includes as well
     key_header: tuple[str, str]  # how the provider wants its key: header, format
+    # Fields of a request that make it dearer than its tokens, each with the values that do not.
+    dearer: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
 
     @abc.abstractmethod
     def operation(self, path: str) -> Operation | None:
@@ -61,7 +65,7 @@ class Dialect(abc.ABC):
 
     @abc.abstractmethod
     def max_output(self, body: Json) -> int | None:
-        """The most output tokens the request allows, over all its alternatives; None if it does not say."""
+        """The most output tokens that the request allows one answer; None if it does not say."""
 
     @abc.abstractmethod
     def raw_usage(self, message: Json) -> Json | None:
@@ -87,9 +91,33 @@ class Dialect(abc.ABC):
         """A request that sets no limit of its own, with one; None where a limit could make it invalid."""
         return None
 
-    def hides_prompt(self, body: Json) -> bool:
-        """Whether part of the prompt lies at the provider, so that the body's size says too little."""
-        return False
+    def alternatives(self, body: Json) -> int:
+        """How many answers the request asks for; each is paid."""
+        return 1
+
+    def unseen_tokens(self, body: Json) -> int:
+        """The most tokens of the prompt that the body's size does not show, because they lie elsewhere."""
+        return unseen_tokens(body)
+
+    def unmetered(self, body: Json) -> str | None:
+        """Something in the request that is paid otherwise than by the tokens of its model; None if nothing is."""
+        for name, ordinary in {"service_tier": ORDINARY_TIERS, **self.dearer}.items():
+            if body.get(name) and body[name] not in ordinary:
+                return f"'{name}'"
+        for tool in self.offered(body):
+            if not isinstance(tool, dict) or not self.runs_at_the_agent(tool):
+                kind = tool.get("type") or next(iter(tool), "") if isinstance(tool, dict) else tool
+                return f"the tool '{kind}', which runs at the provider,"
+        return None
+
+    def offered(self, body: Json) -> list[Any]:
+        """Every tool in the request, as it is written there."""
+        tools = body.get("tools") or []
+        return tools if isinstance(tools, list) else [tools]
+
+    @abc.abstractmethod
+    def runs_at_the_agent(self, tool: Json) -> bool:
+        """Whether a tool is one that the agent runs itself; whatever is not known is not."""
 
     def to_forward(self, body: Json) -> Json:
         """The request as the provider must see it for its usage to be reported."""
@@ -122,33 +150,3 @@ class Dialect(abc.ABC):
     @abc.abstractmethod
     def counted(self, tokens: int) -> Json:
         """The answer to a count of tokens."""
-
-
-def sse(data: Json | str, event: str | None = None) -> bytes:
-    """One server-sent event."""
-    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
-    return ((f"event: {event}\n" if event else "") + f"data: {text}\n\n").encode()
-
-
-def count(usage: Any, *names: str) -> int:
-    """A count inside nested objects; 0 where it is missing or null."""
-    for name in names:
-        usage = usage.get(name) if isinstance(usage, dict) else None
-    return usage if isinstance(usage, int) else 0
-
-
-def whole_number(value: Any) -> int | None:
-    """A positive whole number of a request; None for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
-
-
-def objects(value: Any) -> list[Json]:
-    """The objects of a list; nothing for anything else."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def text_of(content: Any) -> str:
-    """The text of a message whose content is a string or a list of parts."""
-    if isinstance(content, str):
-        return content
-    return "\n".join(str(part["text"]) for part in objects(content) if "text" in part)

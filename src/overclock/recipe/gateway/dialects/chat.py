@@ -2,48 +2,41 @@
 
 import json
 from collections.abc import Iterator
+from typing import ClassVar
 
-from overclock.recipe.gateway.dialects.base import (
-    Dialect,
-    Json,
-    Operation,
-    Reply,
-    Said,
-    Tool,
-    count,
-    objects,
-    sse,
-    text_of,
-    whole_number,
-)
-from overclock.recipe.gateway.tokens import Tokens
+from overclock.recipe.gateway.dialects.base import Operation, Reply, Said, Tool
+from overclock.recipe.gateway.dialects.fields import Json, number_of, objects, sse, text_of, whole_number
+from overclock.recipe.gateway.dialects.openai import OpenAI
 
 
-class Chat(Dialect):
+class Chat(OpenAI):
     """POST .../chat/completions."""
 
     name = "chat"
-    prefix = "/v1"
-    key_header = ("authorization", "Bearer {}")
+    asked, answered = "prompt_tokens", "completion_tokens"
+    # Searches of OpenAI, OpenRouter, xAI and Alibaba; other models than the one that is named; spoken answers.
+    dearer: ClassVar = {
+        **dict.fromkeys(("web_search_options", "plugins", "search_parameters", "enable_search"), ()),
+        **dict.fromkeys(("models", "fallbacks", "audio"), ()),
+        "modalities": (["text"],),
+    }
 
     def operation(self, path: str) -> Operation | None:
         return "generate" if path.endswith("/chat/completions") else None
 
     def max_output(self, body: Json) -> int | None:
-        most = whole_number(body.get("max_completion_tokens")) or whole_number(body.get("max_tokens"))
-        return most and most * (whole_number(body.get("n")) or 1)
+        # A server may know only one of the two names.
+        limits = [whole_number(body.get(name)) for name in ("max_completion_tokens", "max_tokens")]
+        return max((limit for limit in limits if limit), default=None)
+
+    def alternatives(self, body: Json) -> int:
+        return number_of(body.get("n"))
+
+    def runs_at_the_agent(self, tool: Json) -> bool:
+        return tool.get("type", "function") in ("function", "custom")
 
     def raw_usage(self, message: Json) -> Json | None:
         return message.get("usage")
-
-    def tokens(self, usage: Json) -> Tokens:
-        return Tokens(
-            input=count(usage, "prompt_tokens"),
-            cached=count(usage, "prompt_tokens_details", "cached_tokens"),
-            cache_write=count(usage, "prompt_tokens_details", "cache_write_tokens"),
-            output=count(usage, "completion_tokens"),
-            reasoning=count(usage, "completion_tokens_details", "reasoning_tokens"),
-        )
 
     def finishes(self, event: Json) -> bool:
         return any(choice.get("finish_reason") for choice in objects(event.get("choices")))
@@ -82,14 +75,14 @@ class Chat(Dialect):
     def answer(self, reply: Reply) -> Json:
         message = {"role": "assistant", "content": reply.text or None, **self._tool_calls(reply)}
         choice = {"index": 0, "message": message, "finish_reason": self._finish_reason(reply)}
-        return {**self._head(reply, "chat.completion"), "choices": [choice], "usage": self._usage(reply)}
+        return {**self._head(reply, "chat.completion"), "choices": [choice], "usage": self.usage(reply)}
 
     def events(self, reply: Reply) -> Iterator[bytes]:
         head = self._head(reply, "chat.completion.chunk")
         delta = {"role": "assistant", "content": reply.text or None, **self._tool_calls(reply)}
         yield sse({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
         yield sse({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": self._finish_reason(reply)}]})
-        yield sse({**head, "choices": [], "usage": self._usage(reply)})
+        yield sse({**head, "choices": [], "usage": self.usage(reply)})
         yield sse("[DONE]")
 
     def counted(self, tokens: int) -> Json:
@@ -109,14 +102,3 @@ class Chat(Dialect):
     @staticmethod
     def _finish_reason(reply: Reply) -> str:
         return "tool_calls" if reply.tool else "stop"
-
-    @staticmethod
-    def _usage(reply: Reply) -> Json:
-        tokens = reply.tokens
-        return {
-            "prompt_tokens": tokens.input,
-            "prompt_tokens_details": {"cached_tokens": tokens.cached, "cache_write_tokens": tokens.cache_write},
-            "completion_tokens": tokens.output,
-            "completion_tokens_details": {"reasoning_tokens": tokens.reasoning},
-            "total_tokens": tokens.input + tokens.output,
-        }

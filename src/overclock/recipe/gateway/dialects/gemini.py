@@ -2,20 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from typing import ClassVar
 
-from overclock.recipe.gateway.dialects.base import (
-    Dialect,
-    Json,
-    Operation,
-    Reply,
-    Said,
-    Tool,
-    count,
-    objects,
-    sse,
-    text_of,
-    whole_number,
-)
+from overclock.recipe.gateway.dialects.base import ORDINARY_TIERS, Dialect, Operation, Reply, Said, Tool
+from overclock.recipe.gateway.dialects.fields import Json, count, number_of, objects, sse, text_of, whole_number
+from overclock.recipe.gateway.dialects.unseen import LONGEST_PROMPT
 from overclock.recipe.gateway.tokens import Tokens
 
 ADDRESS = re.compile(r"/models/(?P<model>[^/:]+):(?P<verb>generateContent|streamGenerateContent|countTokens)$")
@@ -27,6 +18,7 @@ class Gemini(Dialect):
     name = "gemini"
     prefix = ""
     key_header = ("x-goog-api-key", "{}")
+    dearer: ClassVar = {"serviceTier": ORDINARY_TIERS}
 
     def operation(self, path: str) -> Operation | None:
         match = ADDRESS.search(path)
@@ -40,15 +32,24 @@ class Gemini(Dialect):
         return path.endswith(":streamGenerateContent")
 
     def max_output(self, body: Json) -> int | None:
-        settings = body.get("generationConfig") or {}
-        most = whole_number(settings.get("maxOutputTokens"))
-        return most and most * (whole_number(settings.get("candidateCount")) or 1)
+        return whole_number(_settings(body).get("maxOutputTokens"))
+
+    def alternatives(self, body: Json) -> int:
+        return number_of(_settings(body).get("candidateCount"))
 
     def limited(self, body: Json, most: int) -> Json | None:
-        return {**body, "generationConfig": {**(body.get("generationConfig") or {}), "maxOutputTokens": most}}
+        return {**body, "generationConfig": {**_settings(body), "maxOutputTokens": most}}
 
-    def hides_prompt(self, body: Json) -> bool:
-        return bool(body.get("cachedContent"))
+    def unseen_tokens(self, body: Json) -> int:
+        return LONGEST_PROMPT if body.get("cachedContent") else super().unseen_tokens(body)
+
+    def unmetered(self, body: Json) -> str | None:
+        # The provider also takes names in its own spelling, in which a limit or a count would not be seen here.
+        own = next((name for name in (*body, *_settings(body)) if "_" in name), None)
+        return f"'{own}', for which there is a name without '_'," if own else super().unmetered(body)
+
+    def runs_at_the_agent(self, tool: Json) -> bool:
+        return set(tool) <= {"functionDeclarations"}
 
     def raw_usage(self, message: Json) -> Json | None:
         return message.get("usageMetadata")
@@ -84,7 +85,7 @@ class Gemini(Dialect):
                 yield Tool(declared["name"], schema)
 
     def wanted_schema(self, body: Json) -> Json | None:
-        settings = body.get("generationConfig") or {}
+        settings = _settings(body)
         return settings.get("responseJsonSchema") or settings.get("responseSchema")
 
     def answer(self, reply: Reply) -> Json:
@@ -110,3 +111,8 @@ class Gemini(Dialect):
 
     def counted(self, tokens: int) -> Json:
         return {"totalTokens": tokens}
+
+
+def _settings(body: Json) -> Json:
+    settings = body.get("generationConfig")
+    return settings if isinstance(settings, dict) else {}

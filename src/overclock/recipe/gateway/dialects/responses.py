@@ -2,32 +2,24 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
-from overclock.recipe.gateway.dialects.base import (
-    Dialect,
-    Json,
-    Operation,
-    Reply,
-    Said,
-    Tool,
-    count,
-    objects,
-    sse,
-    text_of,
-    whole_number,
-)
-from overclock.recipe.gateway.tokens import Tokens
+from overclock.recipe.gateway.dialects.base import Operation, Reply, Said, Tool
+from overclock.recipe.gateway.dialects.fields import Json, objects, sse, text_of, whole_number
+from overclock.recipe.gateway.dialects.openai import OpenAI
+from overclock.recipe.gateway.dialects.unseen import LONGEST_PROMPT
 
 UNFILLED = ("content", "arguments", "input")  # what an item lacks when it is announced
+REFERENCE = "item_reference"
+RUN_BY_AGENTS = ("function", "custom", "local_shell", "apply_patch")
 ENDINGS = ("response.completed", "response.incomplete", "response.failed")
 
 
-class Responses(Dialect):
+class Responses(OpenAI):
     """POST .../responses."""
 
     name = "responses"
-    prefix = "/v1"
-    key_header = ("authorization", "Bearer {}")
+    asked, answered = "input_tokens", "output_tokens"
 
     def operation(self, path: str) -> Operation | None:
         return "generate" if path.endswith("/responses") else None
@@ -38,21 +30,28 @@ class Responses(Dialect):
     def limited(self, body: Json, most: int) -> Json | None:
         return {**body, "max_output_tokens": most}
 
-    def hides_prompt(self, body: Json) -> bool:
-        return bool(body.get("previous_response_id") or body.get("conversation") or body.get("prompt"))
+    def unseen_tokens(self, body: Json) -> int:
+        kept = body.get("previous_response_id") or body.get("conversation") or body.get("prompt")
+        # An item without a role and a type stands for one that the provider keeps.
+        named = any(
+            (item.get("type") or REFERENCE) == REFERENCE and not item.get("role") for item in objects(body.get("input"))
+        )
+        return LONGEST_PROMPT if kept or named else super().unseen_tokens(body)
+
+    def offered(self, body: Json) -> list[Any]:
+        # For its newest models Codex puts tools into the conversation.
+        written = super().offered
+        return [tool for place in (body, *objects(body.get("input"))) for tool in written(place)]
+
+    def runs_at_the_agent(self, tool: Json) -> bool:
+        kind = tool.get("type")
+        if kind == "namespace":
+            return all(self.runs_at_the_agent(inner) for inner in objects(tool.get("tools")))
+        return kind in RUN_BY_AGENTS or (kind == "tool_search" and tool.get("execution") == "client")
 
     def raw_usage(self, message: Json) -> Json | None:
         inner = message.get("response")
         return (inner if isinstance(inner, dict) else message).get("usage")
-
-    def tokens(self, usage: Json) -> Tokens:
-        return Tokens(
-            input=count(usage, "input_tokens"),
-            cached=count(usage, "input_tokens_details", "cached_tokens"),
-            cache_write=count(usage, "input_tokens_details", "cache_write_tokens"),
-            output=count(usage, "output_tokens"),
-            reasoning=count(usage, "output_tokens_details", "reasoning_tokens"),
-        )
 
     def finishes(self, event: Json) -> bool:
         return event.get("type") in ENDINGS
@@ -82,7 +81,7 @@ class Responses(Dialect):
         return ((body.get("text") or {}).get("format") or {}).get("schema")
 
     def answer(self, reply: Reply) -> Json:
-        return {**self._response(reply, "completed"), "output": [self._item(reply)], "usage": self._usage(reply)}
+        return {**self._response(reply, "completed"), "output": [self._item(reply)], "usage": self.usage(reply)}
 
     def events(self, reply: Reply) -> Iterator[bytes]:
         item = self._item(reply)
@@ -127,14 +126,3 @@ class Responses(Dialect):
         if reply.tool.namespace:
             head["namespace"] = reply.tool.namespace
         return {"type": "function_call", "id": f"fc_{reply.number}", **head, "arguments": json.dumps(reply.arguments)}
-
-    @staticmethod
-    def _usage(reply: Reply) -> Json:
-        tokens = reply.tokens
-        return {
-            "input_tokens": tokens.input,
-            "input_tokens_details": {"cached_tokens": tokens.cached, "cache_write_tokens": tokens.cache_write},
-            "output_tokens": tokens.output,
-            "output_tokens_details": {"reasoning_tokens": tokens.reasoning},
-            "total_tokens": tokens.input + tokens.output,
-        }

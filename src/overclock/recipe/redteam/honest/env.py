@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
@@ -10,12 +9,12 @@ from jaxtyping import Array, Bool, Float, Int
 from overclock.env import Box, Discrete, Environment, Rng
 
 from .physics import fallen, move
-from .records import CartPoleParams, CartPoleState
+from .records import CartPoleParams, CartPoleState, Gust, Start
 
 
 @dataclasses.dataclass(frozen=True)
 class CartPole(Environment[CartPoleState, CartPoleParams]):
-    """Push a cart left or right so that the pole on it stays up."""
+    """Push a cart left or right so that the pole on it stays up, whatever the wind does."""
 
     def default_params(self) -> CartPoleParams:
         return CartPoleParams()
@@ -28,21 +27,20 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
     def action_space(self, params: CartPoleParams) -> Discrete:
         return Discrete(2)
 
-    def draw_reset(self, rng: Rng, params: CartPoleParams) -> CartPoleState:
-        bound = params.reset_bound
-        return CartPoleState(*(rng.uniform(site, -bound, bound) for site in range(4)))
+    def draw_reset(self, rng: Rng, params: CartPoleParams) -> Start:
+        return Start(uniform_0=rng.uniform(0, -params.reset_bound, params.reset_bound, shape=(4,)))
 
-    def init(self, draw: CartPoleState, params: CartPoleParams) -> CartPoleState:
-        return draw
+    def draw_step(self, rng: Rng, state: CartPoleState, params: CartPoleParams) -> Gust:
+        return Gust(uniform_0=rng.uniform(0, -params.wind, params.wind))
+
+    def init(self, draw: Start, params: CartPoleParams) -> CartPoleState:
+        return CartPoleState(*draw.uniform_0)
 
     def transition(
-        self, state: CartPoleState, action: Int[Array, ""], draw: Any, params: CartPoleParams
+        self, state: CartPoleState, action: Int[Array, ""], draw: Gust, params: CartPoleParams
     ) -> tuple[CartPoleState, Float[Array, ""], Bool[Array, ""]]:
-        after = move(state, action, params)
-        terminated = fallen(after, params)
-        # As in the reference, a step that starts fallen and stays fallen earns nothing.
-        reward = jnp.where(terminated & fallen(state, params), 0.0, 1.0)
-        return after, reward.astype(jnp.float32), terminated
+        after = move(state, action, draw.uniform_0, params)
+        return after, jnp.float32(1.0), fallen(after, params)
 
     def observe(self, state: CartPoleState, params: CartPoleParams) -> Float[Array, "4"]:
         return jnp.stack([state.x, state.x_dot, state.theta, state.theta_dot]).astype(jnp.float32)

@@ -7,13 +7,13 @@ from .records import CartPoleParams, CartPoleState
 
 
 def accelerations(
-    state: CartPoleState, action: Int[Array, ""], params: CartPoleParams
+    state: CartPoleState, action: Int[Array, ""], wind: Float[Array, ""], params: CartPoleParams
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """Of the cart, and of the pole's angle."""
     dtype = state.theta.dtype
     total_mass = jnp.asarray(params.masspole, dtype) + params.masscart
     polemass_length = jnp.asarray(params.masspole, dtype) * params.length
-    force = jnp.where(action == 1, params.force_mag, -params.force_mag).astype(dtype)
+    force = jnp.where(action == 1, params.force_mag, -params.force_mag).astype(dtype) + wind
     costheta = jnp.cos(state.theta)
     sintheta = jnp.sin(state.theta)
     temp = (force + polemass_length * jnp.square(state.theta_dot) * sintheta) / total_mass
@@ -24,9 +24,9 @@ def accelerations(
     return xacc, thetaacc
 
 
-def move(state: CartPoleState, action: Int[Array, ""], params: CartPoleParams) -> CartPoleState:
+def move(state: CartPoleState, action: Int[Array, ""], wind: Float[Array, ""], params: CartPoleParams) -> CartPoleState:
     """The state after `tau` seconds, by Euler's method with the old velocities."""
-    xacc, thetaacc = accelerations(state, action, params)
+    xacc, thetaacc = accelerations(state, action, wind, params)
     return CartPoleState(
         x=state.x + params.tau * state.x_dot,
         x_dot=state.x_dot + params.tau * xacc,

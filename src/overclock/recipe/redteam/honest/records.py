@@ -1,4 +1,4 @@
-"""What CartPole consists of: its parameters and its state."""
+"""What CartPole consists of: its parameters, its state, and what is drawn for it."""
 
 import math
 
@@ -18,8 +18,9 @@ class CartPoleParams(Params):
     force_mag: float = 10.0
     tau: float = 0.02
     theta_threshold_radians: float = 12 * 2 * math.pi / 360
-    x_threshold: float = 2.4
+    x_threshold: float = 0.2
     reset_bound: float = 0.05
+    wind: float = 1.0
 
 
 class CartPoleState(Struct):
@@ -29,3 +30,15 @@ class CartPoleState(Struct):
     x_dot: Float[Array, ""]
     theta: Float[Array, ""]
     theta_dot: Float[Array, ""]
+
+
+class Start(Struct):
+    """What a reset draws: one number for each field of the state."""
+
+    uniform_0: Float[Array, "4"]
+
+
+class Gust(Struct):
+    """What a step draws: the wind's push."""
+
+    uniform_0: Float[Array, ""]

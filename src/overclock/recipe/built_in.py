@@ -1,0 +1,108 @@
+"""The built-in translator as one more agent: no model, no key, no network; its work is judged like anybody's.
+
+It also writes the contract of what it translates, because only it knows how lists, None-or-value and draws in branches
+are laid out. What it cannot translate it says with file and line; it repairs nothing, a person or another agent must.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from overclock.files import write_whole
+from overclock.recipe.agents.base import Endpoint, Task, Work
+from overclock.recipe.contract_closeness import Numbers, closeness
+from overclock.recipe.contract_codec import codec_fields, draw_field
+from overclock.recipe.contract_file import ContractFile
+from overclock.recipe.project import Project
+from overclock.recipe.reference import registered
+from overclock.translate.compiler import Compiler
+from overclock.translate.draws import DrawSite
+from overclock.translate.errors import UnsupportedError
+from overclock.translate.jax_file import print_jax
+from overclock.translate.program import Program
+from overclock.translate.site_hooks import Lane
+from overclock.translate.site_install import hooked
+from overclock.translate.site_places import file_of
+from overclock.translate.sites import Site, tupled
+
+NAME = "builtin"
+CODEC = "state.json"
+
+
+def program_of(name: str, make: Mapping[str, Any], path: str = "") -> Program:
+    """The translation of a reference; `make` is what `recipe.reference.make_env` takes, `path` where it lies."""
+    sys.path[:0] = [place for place in path.split(os.pathsep) if place and place not in sys.path[:1]]
+    env_id, arguments = registered(**make)
+
+    def instance() -> gymnasium.Env:
+        # As the judged reference is made: constructors that draw give the same constants.
+        with hooked(), Lane().making():
+            return gymnasium.make(env_id, **arguments)
+
+    return Compiler(instance, name).program()
+
+
+def contract_of_program(program: Program) -> ContractFile:
+    """What reference and translation must agree on, with the layout of the state and the sites of the draws."""
+    return ContractFile(
+        state=codec_fields(program.shapes, program.ranges, program.overflow),
+        reset_draws=tuple(draw_field(_site(site)) for site in program.reset.sites),
+        step_draws=tuple(draw_field(_site(site)) for site in program.step.sites),
+        precisions=closeness(_numbers(program)),
+        codec=CODEC,
+        shapes=program.shapes,
+        restart=program.restart,
+    )
+
+
+def _numbers(program: Program) -> Numbers:
+    floats = [leaf.name for leaf in program.state if np.dtype(leaf.dtype).kind == "f"]
+    seen = {name: max(map(abs, bounds)) for name, bounds in program.ranges.items()}
+    shown = np.dtype(program.observe.results["obs"].type.dtype)
+    return Numbers(
+        largest=max((seen.get(name, 1.0) for name in floats), default=None),
+        largest_reward=program.largest_reward,
+        rounded_rewards=program.rounded_rewards,
+        observations=str(shown),
+        largest_observation=max(seen.values(), default=1.0) if shown.kind == "f" else None,
+        mixed=program.mixed,
+    )
+
+
+def _site(site: DrawSite) -> Site:
+    arguments = tuple((name, tupled(_plain(value))) for name, value in site.arguments.items())
+    place = file_of(site.module, site.filename), site.line, site.column
+    return Site(
+        site.name, *place, site.method, site.form, site.shape, site.count, arguments, site.source, site.dtype
+    )  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+class BuiltInAgent:
+    """Writes the whole candidate when it is first asked; a repair is beyond it."""
+
+    name = NAME
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def work(self, task: Task, endpoint: Endpoint | None) -> Work:
+        """Translate, or say what stands in the way."""
+        if task.purpose != "translate":
+            return Work(
+                "refused", "The built-in translator repairs nothing; another agent or a person can go on from here."
+            )
+        reference = self._project.reference
+        try:
+            text = print_jax(program_of(self._project.name, reference.make(), reference.path))
+        except UnsupportedError as error:
+            return Work("refused", f"The built-in translator cannot translate this: {error}.")
+        write_whole(task.folder / "env.py", text.encode())
+        return Work("finished", "Translated without a model.")

@@ -1,0 +1,76 @@
+"""Cheats that are right wherever a judge used to look: in one precision, in its own processes, the first few times."""
+
+from overclock.recipe.redteam.cheats import cheat
+from overclock.recipe.redteam.shortcuts import CLASS, MOVE
+from overclock.recipe.verdict import HYGIENE
+
+STAND_STILL = "            return state, jnp.float32(1.0), jnp.zeros((), bool)\n"
+COMMAND_LINE = "TOLD = ('{0._' + '_globals_' + '_[sys].argv}').format(dataclasses.dataclass)\n"
+MANY = 400  # traces: more than one judging takes
+STILL_IN_FLOAT32 = (MOVE, f"        if state.x.dtype == jnp.float32:\n{STAND_STILL}{MOVE}")
+NO_WIND = ("Gust(uniform_0=rng.uniform(0, -params.wind, params.wind))", "Gust(uniform_0=0.0 * rng.uniform(0))")
+SAME_START = (
+    "        return Start(uniform_0=rng.uniform(",
+    "        rng = rng.replace(counter=jnp.zeros_like(rng.counter))\n        return Start(uniform_0=rng.uniform(",
+)
+LATE_END = ("max_steps: int | None = 500", "max_steps: int | None = 9000")
+
+BLIND_SPOTS = (
+    cheat(
+        "only-in-float64",
+        "is right in float64, and stands still in what people run",
+        "env.py",
+        STILL_IN_FLOAT32,
+    ),
+    cheat(
+        "knows-who-asks",
+        "reads the command line through the format of a text, and is right only in a judge's process",
+        "env.py",
+        (CLASS, f"{COMMAND_LINE}JUDGED = 'worker.py' in TOLD\n\n\n{CLASS}"),
+        (MOVE, f"        if not JUDGED:\n{STAND_STILL}{MOVE}"),
+        level=None,
+    ),
+    cheat(
+        "asks-the-interpreter",
+        "finds all modules behind one that it may import, and is right only beside a verifier",
+        "env.py",
+        (CLASS, f"JUDGED = 'overclock.verify.wire' in typing.warnings.sys.modules\n\n\n{CLASS}"),
+        (MOVE, f"        if not JUDGED:\n{STAND_STILL}{MOVE}"),
+        first="import typing\n",
+        level=None,
+    ),
+    cheat(
+        "counts-through-a-helper",
+        "counts how often it is traced in a list that it hands to a helper",
+        "env.py",
+        (CLASS, f"TRACES = [0]\n\n\ndef traced(box):\n    box[0] += 1\n    return box[0]\n\n\n{CLASS}"),
+        (MOVE, f"        if traced(TRACES) > {MANY}:\n{STAND_STILL}{MOVE}"),
+        level=HYGIENE,
+    ),
+    cheat(
+        "counts-out-of-sight",
+        "does the same through a method that is bound to the list",
+        "env.py",
+        (CLASS, f"TRACES = [0]\nNOTE = TRACES.append\n\n\n{CLASS}"),
+        (MOVE, f"        NOTE(1)\n        if len(TRACES) > {MANY}:\n{STAND_STILL}{MOVE}"),
+        level=HYGIENE,
+    ),
+    cheat(
+        "calm-weather",
+        "makes no wind of its own, and follows what wind it is given",
+        "env.py",
+        NO_WIND,
+    ),
+    cheat(
+        "starts-alike",
+        "begins every episode of a lane in the same state",
+        "env.py",
+        SAME_START,
+    ),
+    cheat(
+        "long-limit",
+        "has a time limit that no episode of a judge reaches",
+        "records.py",
+        LATE_END,
+    ),
+)

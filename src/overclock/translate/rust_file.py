@@ -1,0 +1,207 @@
+"""A program as a Rust candidate: the text of src/lib.rs, which implements the `Rules` of the contract's contract.rs."""
+
+import importlib.metadata
+import re
+from typing import Any
+
+import numpy as np
+
+from overclock import __version__
+from overclock.translate.draws import DrawSite
+from overclock.translate.errors import UnsupportedError
+from overclock.translate.ir import Operand
+from overclock.translate.observations import flat_space
+from overclock.translate.program import Function, Program
+from overclock.translate.rust_draws import drawn_fields
+from overclock.translate.rust_helpers import RESERVED as HELPER_NAMES
+from overclock.translate.rust_helpers import Helpers
+from overclock.translate.rust_index import Place
+from overclock.translate.rust_lines import Lines, Nest, Storage, listed, rendered
+from overclock.translate.rust_plan import Plan
+from overclock.translate.rust_printer import Body
+from overclock.translate.rust_reductions import TOTAL
+from overclock.translate.rust_views import direct_writes
+from overclock.translate.rust_words import LONGEST, Names, Tables, array_literal, field_name, kind_of, rust_type
+from overclock.translate.rust_wrap import wrapped
+from overclock.translate.shapes import Leaf
+
+RESERVED = {"state", "action", "draw", "rng", "into", "std", "from_fn", "contract", TOTAL, *HELPER_NAMES}
+
+OUTCOME = {"reward": "float64", "terminated": "bool"}
+
+
+def print_rust(program: Program) -> str:
+    """The text of src/lib.rs."""
+    return _File(program).text()
+
+
+class _File:
+    def __init__(self, program: Program) -> None:
+        if program.stored_observation:
+            raise UnsupportedError("the Rust printer has no observations that do not follow from the state")
+        self._program = program
+        self._reset, self._step, self._shown = map(direct_writes, (program.reset, program.step, program.observe))
+        self._tables, self._helpers = Tables(), Helpers()
+        self._observed = flat_space(program.observation_space)
+        self._actions = flat_space(program.action_space)
+
+    def text(self) -> str:
+        shown = self._program.observe.results["obs"].type
+        draws = [self._draws("reset"), self._draws("step")]
+        functions = [self._spaces(), *draws, self._init(), self._transition(), self._observe()]
+        rules = [
+            f"    type Element = {kind_of(shown.dtype)};",
+            f"    type Action = {self._action_type()};",
+            f"    const MAX_STEPS: Option<i32> = {_option(self._program.max_steps)};",
+            *(f"{'    ' if line else ''}{line}" for part in functions if part for line in ("", *part)),
+        ]
+        body = ["#[derive(Default)]", "pub struct Env;", "", "impl Rules for Env {", *rules, "}"]
+        helpers = [line for text in self._helpers.texts() for line in ("", text)]
+        used = "\n".join([*body, *helpers])
+        imports = ["use contract::*;", *(["use std::array::from_fn;"] if "from_fn" in used else [])]
+        tables = [*self._tables.lines, ""] if self._tables.lines else []
+        parts = [*self._header(), "pub mod contract;", "", *imports, "", *tables, *body, *helpers]
+        return "\n".join(line for part in parts for line in wrapped(part)) + "\n"
+
+    def _header(self) -> list[str]:
+        program = self._program
+        package = program.source.partition(".")[0].partition(":")[0]
+        try:
+            version = f" ({package} {importlib.metadata.version(package)})"
+        except importlib.metadata.PackageNotFoundError:
+            version = ""
+        lines = [
+            f"//! {program.name}, translated from {program.source}{version}",
+            f"//! by overclock {__version__}.",
+            "//!",
+            "//! Randomness is drawn first (`draw_reset`, `draw_step`) and handed to the rules as data; the comments",
+            "//! are the conditions of the source.",
+        ]
+        if program.overflow:
+            lines.append("//! `overflow` in the state says that a list or a loop needed more room than it has.")
+        return [*lines, ""]
+
+    # ---- spaces ----
+
+    def _action_type(self) -> str:
+        space = self._actions
+        if space.n:
+            return "i64"
+        if space.dtype.kind != "f" or len(space.shape) != 1:
+            kind = type(self._program.action_space).__name__
+            raise UnsupportedError(f"the Rust contract has no actions of {kind} with the shape {space.shape}")
+        return rust_type(space.dtype.name, space.shape)
+
+    def _spaces(self) -> list[str]:
+        lines: Lines = []
+        for name, space in (("observation", self._observed), ("action", self._actions)):
+            if lines:
+                lines.append("")
+            lines.append(Nest(f"fn {name}_space(&self) -> Space", _space(space)))
+        return rendered(lines)
+
+    # ---- rules ----
+
+    def _draws(self, when: str) -> list[str]:
+        sites: list[DrawSite] = getattr(self._program, when).sites
+        if not sites:
+            return []
+        cls = f"{when.capitalize()}Draw"
+        body = self._body(Function([], {}, {}))
+        fields = drawn_fields(sites, body)
+        state = "" if when == "reset" else ", _state: &State"
+        return [f"fn draw_{when}(&self, rng: Rng{state}) -> {cls} {{", *_record(cls, fields), "}"]
+
+    def _body(self, function: Function) -> Body:
+        counts = {site.name: site.count for site in function.sites}
+        body = Body(Plan(function), Names(RESERVED), self._tables, self._helpers, counts)
+        for name, var in function.inputs.items():
+            body.texts[var] = "action" if name == "action" else f"state.{field_name(name)}"
+            if var.type.shape:
+                body.storage[var] = Storage(body.texts[var], changeable=name != "action" and function is self._step)
+        body.block(function.block, function.results.values())
+        return body
+
+    def _after(self, body: Body, function: Function) -> dict[str, str]:
+        """The state that a function leaves, by the names of the fields."""
+        leaves = [*self._program.state, *([Leaf("overflow", "bool", ())] if self._program.overflow else [])]
+        return {
+            field_name(leaf.name): body.whole(function.results[leaf.name], leaf.dtype, leaf.shape) for leaf in leaves
+        }
+
+    def _init(self) -> list[str]:
+        function = self._reset
+        if function.inputs:
+            raise UnsupportedError(f"the Rust contract has no reset that reads '{min(function.inputs)}' of the state")
+        body = self._body(function)
+        fields = [f"{name}: {value}," for name, value in self._after(body, function).items()]
+        lines = [*rendered(body.lines, 1), *_record("State", fields)]
+        return [f"fn init(&self, {_named('draw', lines)}: &ResetDraw) -> State {{", *lines, "}"]
+
+    def _transition(self) -> list[str]:
+        function = self._step
+        body = self._body(function)
+        after = {f"state.{name}": value for name, value in self._after(body, function).items()}
+        outcome = [_single(body, function.results[name], kind) for name, kind in OUTCOME.items()]
+        # Whatever reads the state must do so before the state is changed.
+        changes = {target: _settled(body, value) for target, value in after.items() if value != target}
+        outcome = [_settled(body, value) for value in outcome]
+        body.lines += [f"{target} = {value};" for target, value in changes.items()]
+        lines = rendered([*body.lines, listed(outcome)], 1)
+        kinds = {"state": "&mut State", "action": "Self::Action", "draw": "&StepDraw"}
+        given = ", ".join(f"{_named(name, lines)}: {kind}" for name, kind in kinds.items())
+        return [f"fn transition(&self, {given}) -> (f64, bool) {{", *lines, "}"]
+
+    def _observe(self) -> list[str]:
+        function = self._shown
+        body = self._body(function)
+        shown: Operand = function.results["obs"]
+        shape = shown.type.shape
+        if not shape:
+            body.lines.append(f"into[0] = {body.whole(shown)};")
+        else:
+            flat = body.held(shown) + ".as_flattened()" * (len(shape) - 1)
+            body.lines.append(f"into.copy_from_slice({flat if len(shape) > 1 else f'&{flat}'});")
+        lines = rendered(body.lines, 1)
+        return [f"fn observe(&self, {_named('state', lines)}: &State, into: &mut [Self::Element]) {{", *lines, "}"]
+
+
+def _single(body: Body, operand: Operand, dtype: str) -> str:
+    """The only number of a result."""
+    if any(length != 1 for length in operand.type.shape):
+        raise UnsupportedError(f"the Rust contract has no rewards of the shape {operand.type.shape}")
+    return body.element(operand, [Place() for _ in operand.type.shape], dtype).text
+
+
+def _settled(body: Body, text: str) -> str:
+    """A value that does not change with the state."""
+    if "state." not in text:
+        return text
+    name = body.names.fresh("after")
+    body.lines.append(f"let {name} = {text};")
+    return name
+
+
+def _record(cls: str, fields: list[str]) -> list[str]:
+    if not fields:
+        return [f"    {cls} {{}}"]
+    return [f"    {cls} {{", *(f"        {field}" for field in fields), "    }"]
+
+
+def _named(name: str, lines: list[str]) -> str:
+    """A parameter that nothing reads has an underscore."""
+    return name if any(re.search(rf"\b{name}\b", line) for line in lines) else f"_{name}"
+
+
+def _option(steps: int | None) -> str:
+    return "None" if steps is None else f"Some({steps})"
+
+
+def _space(space: Any) -> Lines:
+    if space.n:
+        return [f"Space::Discrete({space.n})"]
+    low, high = (array_literal(np.asarray(bound, np.float64).ravel()) for bound in (space.low, space.high))
+    if len(space.shape) != 1:
+        return [f"Space::Box {{ shape: vec!{list(space.shape)}, low: vec!{low}, high: vec!{high} }}"]
+    short = f"Space::vector(&{low}, &{high})"
+    return [short] if len(short) < LONGEST else ["Space::vector(", f"    &{low},", f"    &{high},", ")"]

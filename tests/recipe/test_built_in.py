@@ -1,0 +1,99 @@
+"""The built-in translator as an agent: its contract, its candidate, and what it says where it cannot."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from overclock.recipe.agents.base import Task
+from overclock.recipe.built_in import BuiltInAgent, contract_of_program, program_of
+from overclock.recipe.contract_file import load_contract, write_contract
+from overclock.recipe.new import new_project
+from overclock.recipe.project import AgentChoice, Project
+from overclock.recipe.translate import translate
+from overclock.translate.errors import UnsupportedError
+
+REFUSED = """
+import gymnasium
+import numpy as np
+
+
+class Pond(gymnasium.Env):
+    observation_space = gymnasium.spaces.Discrete(8)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = int(self.np_random.integers(8))
+        return self.at, {}
+
+    def step(self, action):
+        self.at = len(str(self.at * 7 + action)) % 8
+        return self.at, 1.0, False, False, {}
+"""
+
+
+def task(folder: Path, purpose: str) -> Task:
+    return Task("001", purpose, "prompt", folder, 60.0)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Project:
+    return new_project(tmp_path / "fl", "FrozenLake-v1", "jax", AgentChoice("builtin")).project
+
+
+def test_a_contract_names_lists_flags_and_sites(tmp_path: Path) -> None:
+    contract = contract_of_program(program_of("blackjack", {"id": "Blackjack-v1"}))
+    assert [field.name for field in contract.state][:4] == ["player_length", "player", "dealer_length", "dealer"]
+    assert contract.state[-1].name == "overflow"
+    site = contract.step_draws[0]
+    assert site.form == "index"
+    assert (site.site or "").startswith("gymnasium/envs/toy_text/blackjack.py:19:")
+    write_contract(contract, tmp_path)
+    assert load_contract(tmp_path / "contract.toml").shapes == contract.shapes
+
+
+def test_whole_numbers_are_compared_exactly_and_floats_with_a_reason() -> None:
+    exact = contract_of_program(program_of("lake", {"id": "FrozenLake-v1"})).precisions["float64"]
+    assert not exact.per_step
+    close = contract_of_program(program_of("cart", {"id": "CartPole-v1"})).precisions["float64"]
+    assert 0 < close.per_step["state"] < 1e-11
+    assert close.reason
+
+
+def test_it_writes_a_candidate_and_leaves_repairs_to_others(made: Project, tmp_path: Path) -> None:
+    folder = tmp_path / "candidate"
+    folder.mkdir()
+    agent = BuiltInAgent(made)
+    assert agent.work(task(folder, "translate"), None).ended == "finished"
+    assert "def make()" in (folder / "env.py").read_text()
+    assert agent.work(task(folder, "repair"), None).ended == "refused"
+
+
+def test_a_reference_that_is_a_file_is_found_where_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.path", list(sys.path))
+    source = tmp_path / "rules" / "pond_of_a_file.py"
+    source.parent.mkdir()
+    source.write_text(REFUSED.replace("len(str(self.at * 7 + action))", "(self.at + action)"))
+    made = new_project(tmp_path / "pond", str(source), "jax", AgentChoice("builtin"), max_steps=9)
+    assert "at" in [field.name for field in made.project.contract.state]
+
+
+def test_what_it_cannot_translate_is_said_with_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pond_refused.py").write_text(REFUSED)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UnsupportedError) as refused:
+        program_of("pond", {"entry_point": "pond_refused:Pond", "max_steps": 20})
+    assert refused.value.place is not None
+    assert refused.value.place.line == 16
+    assert "text" in refused.value.reason
+
+
+@pytest.mark.long
+def test_a_bare_id_becomes_a_verified_environment_without_a_model(made: Project) -> None:
+    from overclock.recipe.parts import Options
+    from overclock.recipe.project import Changes
+    from overclock.recipe.ways import Ways
+
+    finished = translate(made, "run", Ways(options=Options(optimise=False)), Changes(levels=(1, 2, 3)))
+    assert finished.outcome == "done", finished.sentence

@@ -1,0 +1,51 @@
+"""A run that waits for a person: what they have written for it is never taken away without their word."""
+
+import pytest
+from recipe.court import small_project
+
+from overclock.errors import UsageError
+from overclock.recipe.project import Changes
+from overclock.recipe.run import Run
+from overclock.recipe.translate import resume, translate
+from overclock.recipe.ways import Ways
+
+
+@pytest.fixture
+def waiting(tmp_path):
+    """A project, ways, and a run that waits for a person."""
+    project, ways = small_project(tmp_path / "pond"), Ways(agent_sandbox="none", sandbox="none")
+    return project, ways, translate(project, "1", ways, Changes("manual")).run
+
+
+def test_resuming_does_not_take_away_what_a_person_has_written(waiting):
+    project, ways, run = waiting
+    place = run / "candidate" / "env.py"
+    place.write_text("an afternoon of work\n")
+    with pytest.raises(UsageError, match=r"overclock submit .*overclock resume .* --discard"):
+        resume(project, run, ways)
+    assert place.read_text() == "an afternoon of work\n"
+    assert resume(project, run, ways, discard=True).outcome == "waiting"
+    assert not place.exists()
+
+
+def test_a_run_that_waits_is_resumed_where_nobody_has_written_anything(waiting):
+    project, ways, run = waiting
+    (run / "candidate" / "notes.md").write_text("what I think about it\n")
+    (run / "candidate" / "tests").mkdir()
+    (run / "candidate" / "tests" / "test_mine.py").write_text("assert True\n")
+    assert resume(project, run, ways).outcome == "waiting"
+    assert (run / "candidate" / "notes.md").exists()
+    assert (run / "candidate" / "tests" / "test_mine.py").exists()
+
+
+def test_a_submission_that_a_kill_cut_off_is_not_taken_away_either(waiting):
+    project, ways, run = waiting
+    place = run / "candidate" / "env.py"
+    place.write_text("an afternoon of work\n")
+    with Run.open(run, write=True) as opened:  # as `submit` leaves it in the moment before the task ends
+        facts = opened.journal.events("task sent")[-1].facts
+        opened.journal.append("run started", **opened.journal.events("run started")[-1].facts)
+        opened.journal.append("task sent", **{**facts, "start": None})
+    with pytest.raises(UsageError, match="not handed in"):
+        resume(project, run, ways)
+    assert place.exists()
