@@ -11,14 +11,12 @@ pytest.importorskip("jinja2", reason="prompts need the extra 'report'")
 from overclock.env.check import ContractError, check_environment
 from overclock.errors import MissingError, UsageError
 from overclock.recipe import prompts
-from overclock.recipe.prompts import PROMPTS, fenced, fingerprint, names, render, task_of
+from overclock.recipe.prompts import fenced, fingerprint, names, render
 
 SOURCE = 'def step(x):\n    """{{ not a template }} {% nor this %} ```"""\n    return x <= 2.4\n'
 MODULE = {"name": "physics", "summary": "one step", "path": "cartpole.py", "language": "Python", "source": SOURCE}
 FACTS = {
     "translate": {"module": MODULE, "output": "physics.py", "interface": ["step(x) -> bool"]},
-    "l1": {"module": MODULE, "output": "physics.py", "pairs": ["x = 2.4 -> True", "x = 2.5 -> False"]},
-    "l2": {"modules": [{"name": "physics", "output": "physics.py"}], "interactions": ["a reset clears the counter"]},
     "repair": {
         "level": 3,
         "failures": [],
@@ -41,19 +39,13 @@ def python_blocks(text):
 
 
 @pytest.mark.parametrize("target", ["jax", "rust"])
-@pytest.mark.parametrize("name", PROMPTS)
+@pytest.mark.parametrize("name", FACTS)
 def test_every_prompt_begins_with_its_task_and_is_filled(name, target):
     text = prompt(name, target)
     assert text.splitlines()[0] == f"<!-- overclock task: {name}/1 -->"
-    assert task_of(text) == f"{name}/1"
     prose = re.sub(r"^(`{3,}).*?^\1$", "code", text, flags=re.MULTILINE | re.DOTALL)
     assert not re.search(r"\{\{|\{%|\{#|\n\n\n", prose)
     assert text == prompt(name, target)
-
-
-def test_every_prompt_has_facts_in_this_test():
-    assert set(FACTS) == set(PROMPTS)
-    assert set(PROMPTS) <= set(names())
 
 
 def test_a_translation_prompt_has_the_five_parts_and_the_source_verbatim():
@@ -99,6 +91,15 @@ def test_a_repair_prompt_of_level_1_needs_no_episode():
     assert "level 1 failed" in text
     assert "x_dot = 0.1, expected -0.1" in text
     assert "step" not in text.split("## What to do")[0]
+
+
+def test_tests_of_functions_are_asked_for_first_and_tests_between_modules_once_all_are_there():
+    functions, between = "level 1 property tests", "level 2 interaction tests"
+    assert functions in prompt("translate", last=False)
+    assert between not in prompt("translate", last=False)
+    assert between in prompt("translate", last=True)
+    assert between not in prompt("repair", level=1)
+    assert all(said in prompt("repair", level=level) for level in (2, 3, 4) for said in (functions, between))
 
 
 def test_an_optimisation_prompt_measures_at_five_batches():
@@ -183,14 +184,9 @@ def test_wrong_names_are_said():
             render("specification", task=task, environment="E", **FACTS["specification"])
 
 
-def test_the_task_of_a_text_that_is_no_prompt():
-    assert task_of("hello") is None
-    assert task_of("x\n<!-- overclock task: a -->\n") is None  # only the first line counts
-
-
 def test_the_fingerprint_tells_prompts_apart():
     assert fingerprint("a") == "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
-    assert fingerprint(prompt("l1")) != fingerprint(prompt("l2"))
+    assert fingerprint(prompt("repair")) != fingerprint(prompt("optimise"))
 
 
 @pytest.mark.parametrize("text", ["plain", "```\ninner\n```\n", "````", ""])
@@ -204,4 +200,4 @@ def test_a_fence_ends_after_the_text(text):
 def test_without_jinja_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)  # importing it now fails
     with pytest.raises(MissingError, match=r"overclock\[report\]"):
-        prompt("l1")
+        prompt("repair")

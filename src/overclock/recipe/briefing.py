@@ -41,6 +41,7 @@ class Briefing:
                 "source": source_text(self.project, module),
             },
             output=self.output(module),
+            last=self.output(module) == MAIN[self.project.target],
             interface=self.interface(module),
             constraints=self.constraints(),
             earlier=[{"name": one.name, "output": self.output(one)} for one in earlier],

@@ -6,7 +6,7 @@ are laid out. What it cannot translate it says with file and line; it repairs no
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gymnasium
@@ -14,16 +14,19 @@ import numpy as np
 
 from overclock.files import write_whole
 from overclock.recipe.agents.base import Endpoint, Task, Work
+from overclock.recipe.briefing import MAIN
 from overclock.recipe.contract_closeness import Numbers, closeness
 from overclock.recipe.contract_codec import codec_fields, draw_field
 from overclock.recipe.contract_file import ContractFile
-from overclock.recipe.project import Project
+from overclock.recipe.project import Project, Target
 from overclock.recipe.reference import registered
+from overclock.recipe.usage import Usage
 from overclock.translate.compiler import Compiler
 from overclock.translate.draws import DrawSite
 from overclock.translate.errors import UnsupportedError
 from overclock.translate.jax_file import print_jax
 from overclock.translate.program import Program
+from overclock.translate.rust_file import print_rust
 from overclock.translate.site_hooks import Lane
 from overclock.translate.site_install import hooked
 from overclock.translate.site_places import file_of
@@ -31,6 +34,7 @@ from overclock.translate.sites import Site, tupled
 
 NAME = "builtin"
 CODEC = "state.json"
+PRINTERS: Mapping[Target, Callable[[Program], str]] = {"jax": print_jax, "rust": print_rust}
 
 
 def program_of(name: str, make: Mapping[str, Any], path: str = "") -> Program:
@@ -99,10 +103,10 @@ class BuiltInAgent:
             return Work(
                 "refused", "The built-in translator repairs nothing; another agent or a person can go on from here."
             )
-        reference = self._project.reference
+        target, reference = self._project.target, self._project.reference
         try:
-            text = print_jax(program_of(self._project.name, reference.make(), reference.path))
+            text = PRINTERS[target](program_of(self._project.name, reference.make(), reference.path))
         except UnsupportedError as error:
             return Work("refused", f"The built-in translator cannot translate this: {error}.")
-        write_whole(task.folder / "env.py", text.encode())
-        return Work("finished", "Translated without a model.")
+        write_whole(task.folder / MAIN[target], text.encode())
+        return Work("finished", "Translated without a model.", usage=Usage())  # no call, so it cost nothing

@@ -14,10 +14,8 @@ from overclock.errors import MissingError, UsageError
 
 BUILT_IN = Path(__file__).with_name("prompts")
 SUFFIX = ".md.j2"
-PROMPTS = ("translate", "l1", "l2", "repair", "optimise", "specification")
 BATCHES = (32, 128, 512, 2048, 8192)  # at which speed is measured
 FIRST_LINE = "<!-- overclock task: {} -->"
-TASK = re.compile(r"\A<!-- overclock task: (\S+) -->$", re.MULTILINE)
 
 
 def render(name: str, *, task: str, overrides: Path | None = None, **facts: Any) -> str:
@@ -45,12 +43,6 @@ def names(overrides: Path | None = None) -> list[str]:
     """The templates that can be rendered or included."""
     folders = [folder for folder in (BUILT_IN, overrides) if folder is not None]
     return sorted({path.name.removesuffix(SUFFIX) for folder in folders for path in folder.glob(f"*{SUFFIX}")})
-
-
-def task_of(prompt: str) -> str | None:
-    """The task that a prompt belongs to, by its first line."""
-    match = TASK.match(prompt)
-    return match[1] if match else None
 
 
 def fingerprint(prompt: str) -> str:
