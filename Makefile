@@ -14,7 +14,7 @@ help: ## Show this list
 setup: $(VENV)/.demo native ## Create .venv with the package, its references and the Rust extension
 	@echo "ready: $(BIN)/overclock (or just overclock, after: source $(BIN)/activate)"
 
-demo: setup ## Verify and benchmark CartPole, write a page
+demo: setup ## Translate Gymnasium's CartPole, verify it, time it beside the original, write a page
 	@$(BIN)/overclock demo
 
 test: $(VENV)/.test native ## Run all tests (under 15 minutes on 2 cores)

@@ -235,7 +235,7 @@ def put_back_device_put_replicated(monkeypatch):
 
 
 @pytest.mark.usefixtures("put_back_device_put_replicated")
-@pytest.mark.parametrize("wrap_env_fn", [None, wrap])
+@pytest.mark.parametrize("wrap_env_fn", [None, pytest.param(wrap, marks=pytest.mark.long)])
 def test_brax_ppo_trains(wrap_env_fn):
     reports: list[tuple[int, dict[str, Any]]] = []
     _, params, metrics = ppo.train(

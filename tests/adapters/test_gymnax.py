@@ -236,6 +236,7 @@ def rejax_ppo(env, params):
     )
 
 
+@pytest.mark.long
 def test_rejax_trains_on_the_five_value_view():
     view = GymnaxV0(CartPole())
     algorithm = rejax_ppo(view, view.default_params.replace(max_steps_in_episode=60))

@@ -65,7 +65,7 @@ def boat(tmp_path_factory):
     return judge(project(folder, "drift", known, drift.contract()))
 
 
-@pytest.mark.parametrize("level", [1, pytest.param(2, marks=pytest.mark.long), 3])
+@pytest.mark.parametrize("level", [1, *(pytest.param(level, marks=pytest.mark.long) for level in (2, 3))])
 def test_a_game_of_growing_hands_passes(cards, level):
     found = cards.judge(frozen(blackjack.CANDIDATE), level, seed=1)
     assert found.verdict == "pass", found.failure

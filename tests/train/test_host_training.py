@@ -32,6 +32,7 @@ class SameStreams:
         return jax.tree.map(np.asarray, obs)
 
 
+@pytest.mark.long
 def test_a_host_loop_learns_what_the_scan_learns():
     """Masks, memories, truncation, both normalisers: two updates end in the same weights and the same curve."""
     trainer = make_train(Rooms(), None, TINY)

@@ -9,8 +9,10 @@ step leaves behind must be enough for the next). Both run as a batch, compiled a
 
 import copy
 import dataclasses
+import functools
 import importlib.util
 import itertools
+import operator
 from pathlib import Path
 from types import ModuleType
 
@@ -21,12 +23,14 @@ from overclock.translate import observations
 from overclock.translate.codec import InstanceCodec
 from overclock.translate.compiler import Compiler
 from overclock.translate.jax_file import print_jax
-from overclock.translate.profile import look
+from overclock.translate.profile import Profile, look
 from overclock.translate.site_install import hooked
 from overclock.translate.site_places import file_of
 from overclock.translate.sites import Site, SiteRecorder, tupled
 
 EPISODES, STEPS = 4, 8
+# Compiling takes longer than running what is compared here.
+QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 _numbers = itertools.count()
 
 
@@ -45,15 +49,15 @@ class Moment:
 class Translation:
     """A translated environment, ready to run."""
 
-    def __init__(self, make, folder: Path, name: str = "Translated") -> None:
+    def __init__(self, make, folder: Path, name: str = "Translated", profile: Profile | None = None) -> None:
         """Translate; a short look at the reference is enough for small ones."""
-        self.program = Compiler(make, name, look(make, episodes=6, steps=2 * STEPS)).program()
+        self.program = Compiler(make, name, profile or look(make, episodes=6, steps=2 * STEPS)).program()
         self.text = print_jax(self.program)
         self._module = loaded(self.text, folder)
         self._env, self._params = self._module.make()
         self.codec = InstanceCodec(self.program.shapes)
-        self.init = jax.jit(jax.vmap(self._init))
-        self.step = jax.jit(jax.vmap(self._step))
+        self.init = jax.jit(jax.vmap(self._init), compiler_options=QUICK)
+        self.step = jax.jit(jax.vmap(self._step), compiler_options=QUICK)
 
     def _init(self, _, draws):
         state = self._env.init(self._struct("ResetDraw", draws), self._params)
@@ -110,13 +114,14 @@ def played(make, translation: Translation, episodes: int, steps: int) -> list[li
         with recorder.making():
             env = make()
         env.action_space.seed(0)
-        new = {path: copy.deepcopy(getattr(env.unwrapped, path)) for path in translation.program.restart}
+        new = {path: copy.deepcopy(operator.attrgetter(path)(env.unwrapped)) for path in translation.program.restart}
         return [_episode(env, new, translation.codec, recorder, seed, steps) for seed in range(episodes)]
 
 
 def _episode(env, new, codec, recorder, seed, steps):
     for path, value in new.items():  # what a reset leaves as it was is what a new instance has, by contract
-        setattr(env.unwrapped, path, copy.deepcopy(value))
+        *outer, name = path.split(".")
+        setattr(functools.reduce(getattr, outer, env.unwrapped), name, copy.deepcopy(value))
     with recorder.recording(seed=seed) as draws:
         obs, _ = env.reset(seed=seed)
     moments = [Moment(draws, codec.read(env), observations.flatten(env.observation_space, obs))]
@@ -129,12 +134,19 @@ def _episode(env, new, codec, recorder, seed, steps):
     return moments
 
 
-def agree(make, folder: Path, episodes: int = EPISODES, steps: int = STEPS, tolerance: float = 0.0) -> Translation:
+def agree(
+    make,
+    folder: Path,
+    episodes: int = EPISODES,
+    steps: int = STEPS,
+    tolerance: float = 0.0,
+    profile: Profile | None = None,
+) -> Translation:
     """Translate and compare. `tolerance` is absolute, for floats that go through other libraries or another order."""
     with jax.enable_x64(True):
-        translation = Translation(make, folder)
+        translation = Translation(make, folder, profile=profile)
         rollouts = played(make, translation, episodes, steps)
-        starts = translation.init(np.arange(episodes), _stacked([one[0].draws for one in rollouts]))
+        starts = jax.device_get(translation.init(np.arange(episodes), _stacked([one[0].draws for one in rollouts])))
         for lane, rollout in enumerate(rollouts):
             _compare(f"reset {lane}", translation, rollout[0], starts[0], starts[1], lane, tolerance)
         _teacher_forced(translation, rollouts, tolerance)
@@ -163,7 +175,8 @@ def _free_running(translation, rollouts, state, tolerance):
 
 def _compare_rows(translation, mode, before, rows, tolerance, over=frozenset()):
     actions = np.stack([np.asarray(row[3].action) for row in rows])
-    state, reward, terminated, obs = translation.step(before, actions, _stacked([row[3].draws for row in rows]))
+    draws = _stacked([row[3].draws for row in rows])
+    state, reward, terminated, obs = jax.device_get(translation.step(before, actions, draws))
     for lane, (episode, at, _, after) in enumerate(rows):
         if episode not in over:
             where = f"episode {episode}, step {at} {mode}"
@@ -180,7 +193,9 @@ def _compare(where, translation, moment, state, obs, lane, tolerance):
         assert not state.overflow[lane], f"{where}: the translation itself says that it has no room left"
     for leaf in translation.program.state:
         same(f"{where}: {leaf.name}", moment.state[leaf.name], getattr(state, leaf.name)[lane], tolerance)
-    same(f"{where}: observation", moment.obs, obs[lane], tolerance)
+    # Observations have the dtype of their space, by contract; some references return wider floats.
+    shown = moment.obs.astype(obs.dtype) if moment.obs.dtype.kind == obs.dtype.kind == "f" else moment.obs
+    same(f"{where}: observation", shown, obs[lane], tolerance)
 
 
 def same(what: str, expected, found, tolerance: float) -> None:

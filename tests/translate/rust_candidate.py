@@ -31,6 +31,7 @@ class Step:
     obs: np.ndarray
     reward: float
     terminated: bool
+    mask: np.ndarray | None
 
 
 class Candidate:
@@ -61,17 +62,17 @@ class Candidate:
             while len(steps) < count:
                 if over:
                     with recorder.recording(seed=len(resets)) as draws:
-                        obs, _ = env.reset(seed=len(resets))
+                        obs, info = env.reset(seed=len(resets))
                     state = self._leaves(codec, env)
-                    resets.append(
-                        Step({}, None, draws, state, observations.flatten(env.observation_space, obs), 0.0, False)
-                    )
+                    shown = observations.flatten(env.observation_space, obs)
+                    resets.append(Step({}, None, draws, state, shown, 0.0, False, info.get("action_mask")))
                 action = observations.unflatten(env.action_space, np.asarray(env.action_space.sample()))
                 with recorder.recording() as draws:
-                    obs, reward, terminated, truncated, _ = env.step(action)
+                    obs, reward, terminated, truncated, info = env.step(action)
                 after = self._leaves(codec, env)
                 shown = observations.flatten(env.observation_space, obs)
-                steps.append(Step(state, action, draws, after, shown, float(reward), bool(terminated)))
+                mask = info.get("action_mask")
+                steps.append(Step(state, action, draws, after, shown, float(reward), bool(terminated), mask))
                 state, over = after, terminated or truncated or len(steps) % 50 == 0
         return resets, steps
 
@@ -84,7 +85,7 @@ class Candidate:
         return rows(named, dtype, len(records), "the value")
 
     def compare(self, count: int = 300, state: float = 0.0, obs: float = 0.0, reward: float = 0.0) -> list[Step]:
-        """Every leaf, observation, reward and end of every step and reset; the tolerances are absolute."""
+        """Every leaf, observation, mask, reward and end of every step and reset; the tolerances are absolute."""
         resets, steps = self.played(count)
         library = self.library
         first = library.init(self.rows([one.draws for one in resets], library.reset_dtype))
@@ -98,8 +99,12 @@ class Candidate:
                 same(f"{name} of a reset", [one.after[name] for one in resets], first[name], state)
             same(f"{name} of a step", [one.after[name] for one in steps], after[name], state)
         for moments in (resets, steps):
-            seen = library.observe(self.rows([one.after for one in moments], library.state_dtype))
-            same("the observation", [one.obs for one in moments], seen, obs)
+            states = self.rows([one.after for one in moments], library.state_dtype)
+            same("the observation", [one.obs for one in moments], library.observe(states), obs)
+            told = [np.asarray(one.mask, bool) for one in moments if one.mask is not None]
+            assert library.masked == bool(told)
+            if library.masked:
+                same("the mask", told, library.action_mask(states), 0.0)
         same("the reward", [one.reward for one in steps], rewards, reward)
         same("the end", [one.terminated for one in steps], ends, 0.0)
         return steps

@@ -86,7 +86,7 @@ class Boards(gymnasium.Env):
 
 
 class Luck(gymnasium.Env):
-    """Every form of a draw, also in branches and loops."""
+    """Every form of a draw, also in branches and loops; and a mask of actions."""
 
     observation_space = spaces.Box(-np.inf, np.inf, (2,), np.float64)
     action_space = spaces.Discrete(3)
@@ -97,7 +97,7 @@ class Luck(gymnasium.Env):
         self.kind = self.np_random.choice(3, p=[0.5, 0.3, 0.2])
         self.order = self.np_random.permutation(5)
         self.corner = self.np_random.uniform(np.array([-1.0, 2.0]), np.array([1.0, 4.0]))
-        return np.array([self.height, self.corner[0]]), {}
+        return np.array([self.height, self.corner[0]]), {"action_mask": self._legal()}
 
     def step(self, action):
         if action == 0:
@@ -105,7 +105,14 @@ class Luck(gymnasium.Env):
         for at in range(2):
             if self.order[at] > action:
                 self.height += self.np_random.random()
-        return np.array([self.height, self.corner[0]]), float(self.kind), False, False, {}
+        mask = {"action_mask": self._legal()}
+        return np.array([self.height, self.corner[0]]), float(self.kind), False, False, mask
+
+    def _legal(self):
+        mask = np.ones(3, np.int8)
+        if self.height < 5.0:
+            mask[self.kind % 3] = 0
+        return mask
 
 
 class Spread(gymnasium.Env):

@@ -156,3 +156,16 @@ def test_many_flags_next_to_a_threshold_give_no_verdict():
     result = ticked({}, {"early": 1}, distance_to_limit=lambda state: np.zeros(4), limit_reason="rounding")
     assert (result["verdict"], result["proof"]) == ("could not verify", False)
     assert result["sentence"] == "exhaustive: 2 of 10 flags differ next to a threshold, more than rounding explains"
+
+
+def test_random_steps_are_taken_several_times_and_are_no_proof():
+    one, other = (worlds.lake_reference(64, slippery=True) for _ in range(2))  # both draw alike
+    found = explore(worlds.lake(slippery=True), "float32", one, other, repeats=16)
+    assert (found["verdict"], found["proof"], found["states"]) == ("pass", False, 11)
+    assert found["transitions"] == 11 * 4 * 16
+    assert any("each was taken 16 times" in note for note in found["notes"])
+
+
+def test_a_walk_that_nobody_requires_may_find_too_many_states():
+    assert check_exhaustively(worlds.lake(8), num_lanes=64, required=False, max_states=10) is None
+    assert check_exhaustively(worlds.lake(8), num_lanes=64, required=False)["proof"]

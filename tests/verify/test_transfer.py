@@ -195,6 +195,7 @@ def test_an_action_depends_on_the_policy_the_episode_and_the_step_alone():
 CONFIG = {"total_steps": 96, "num_envs": 4, "num_steps": 8, "num_minibatches": 2, "hidden": (8,), "learning_rate": 1e-2}
 
 
+@pytest.mark.long
 def test_several_seeds_on_the_reference_learn_what_one_alone_would():
     import gymnasium
 

@@ -26,7 +26,7 @@ from overclock.adapters.host_border import (
 )
 from overclock.env.kernel import Environment
 from overclock.errors import MissingError, UsageError
-from overclock.vector.host import HostStep, HostVector
+from overclock.vector.host import HostStep, HostVector, Randomness
 from overclock.vector.vectorize import Autoreset
 
 try:
@@ -165,7 +165,8 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
     """One instance as a Gymnasium environment: an id with its options, an `Environment`, or a `HostVector` of one lane.
 
     The environment truncates itself (at `max_episode_steps`, where given; -1: never), so it needs no `TimeLimit`.
-    Seed s gives the episode that lane i of a vector environment plays from seed s.
+    Seed s gives the episode that lane i of a vector environment plays from seed s; with `rng="numpy"` (translated
+    environments, see docs/translator.md) the one that the reference itself plays from seed s.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": RENDER_FPS}  # noqa: RUF012 (as Gymnasium declares it)
@@ -175,12 +176,13 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         env: str | Environment[Any, Any] | HostVector,
         *,
         backend: Backend = "xla",
+        rng: Randomness = "overclock",
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
         **static: Any,
     ) -> None:
         if isinstance(env, str | Environment):
-            self.host = build_host(env, 1, "off", backend, max_episode_steps, **static)
+            self.host = build_host(env, 1, "off", backend, max_episode_steps, rng, **static)
         else:
             self.host = env
         if self.host.num_envs != 1 or self.host.autoreset != "off":
@@ -245,18 +247,20 @@ def make_vec(
     autoreset: Autoreset | AutoresetMode | str = "next_step",
     backend: Backend = "xla",
     *,
+    rng: Randomness = "overclock",
     max_episode_steps: int | None = None,
     render_mode: str | None = None,
     **static: Any,
 ) -> GymnasiumVectorEnv:
     """A Gymnasium vector environment of an id or an `Environment`; NEXT_STEP is Gymnasium's own default.
 
-    `max_episode_steps` replaces the environment's own time limit; -1 means none, as in Gymnasium.
+    `max_episode_steps` replaces the environment's own time limit; -1 means none, as in Gymnasium. `rng="numpy"` draws
+    the reference's own random numbers, where that is possible.
 
     >>> envs = make_vec("cartpole", 8, autoreset="same_step")
     """
     mode = _autoreset(autoreset)
-    host = build_host(env, num_envs, mode, backend, max_episode_steps, **static)
+    host = build_host(env, num_envs, mode, backend, max_episode_steps, rng, **static)
     options = {"autoreset": mode, "backend": backend, "max_episode_steps": max_episode_steps, **static}
     spec = gymnasium_spec(env, num_envs=num_envs, **options) if isinstance(env, str) else None
     return GymnasiumVectorEnv(host, renderer=renderer_of(env, host), render_mode=render_mode, spec=spec)

@@ -11,7 +11,7 @@ from overclock.env import registry
 from overclock.env.kernel import Environment
 from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space
 from overclock.errors import UsageError
-from overclock.vector.host import HostVector, JaxHostVector, host_vector
+from overclock.vector.host import HostVector, JaxHostVector, Randomness, host_vector
 from overclock.vector.vectorize import Autoreset
 
 Backend = Literal["xla", "native"]
@@ -28,6 +28,7 @@ def build_host(
     autoreset: Autoreset,
     backend: Backend = "xla",
     max_episode_steps: int | None = None,
+    rng: Randomness = "overclock",
     **static: Any,
 ) -> HostVector:
     """A batch of an environment given by id (with its static fields) or as an object.
@@ -38,14 +39,14 @@ def build_host(
     if "max_steps" in static:
         raise UsageError("The time limit is called max_episode_steps here, not max_steps.")
     if backend == "native":
-        return host_vector(env, num_envs, autoreset, backend=backend, **limit, **static)
+        return host_vector(env, num_envs, autoreset, backend=backend, rng=rng, **limit, **static)
     params = None
     if isinstance(env, str):
         env, params = registry.make(env, **static)
         static = {}
     if limit:
         params = (params or env.default_params()).replace(**limit)
-    return host_vector(env, num_envs, autoreset, params=params, backend=backend, **static)
+    return host_vector(env, num_envs, autoreset, params=params, backend=backend, rng=rng, **static)
 
 
 def _max_steps(max_episode_steps: int) -> int | None:

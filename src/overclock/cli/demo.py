@@ -1,54 +1,73 @@
-"""`overclock demo`: the main job on CartPole in about a minute: is it the same, how fast is it, a page about both."""
+"""`overclock demo`: the main job in a few minutes: Gymnasium's CartPole in, a verified fast one out, and how fast."""
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
+from overclock.bench.tables import rate
 from overclock.cli import output
-from overclock.cli.bench import show as show_measured
-from overclock.cli.verify import Progress
-from overclock.cli.verify import show as show_verified
+from overclock.cli.loop_options import EXIT_CODES, say
+from overclock.cli.progress import Progress
 
 FOLDER = Path("runs/demo")
+SOURCE = "CartPole-v1"
 
 
 @dataclasses.dataclass
 class Demo:
-    """Verify CartPole against Gymnasium, benchmark it beside its peers, and write a page about both.
+    """Translate CartPole-v1 from the installed Gymnasium, judge it at four levels, time it beside the original.
+
+    The built-in translator does the work: no model, no key. Every run makes a page of its own.
 
     Examples:
       overclock demo
-      overclock demo --episodes 1000 --output runs/long-demo
+      overclock demo --levels 1 2 3 --output runs/short-demo
     """
 
-    episodes: int = 200
-    """Episodes per comparison."""
+    levels: tuple[int, ...] = (1, 2, 3, 4)
+    """Levels to judge by."""
     batch: tuple[int, ...] = (16, 1024, 16384)
-    """Batch sizes of the benchmark."""
+    """Batch sizes at which it is timed."""
     output: Path = FOLDER
-    """Folder of report.html, report.md and report.json; other files in it stay."""
+    """Folder of the project and its runs."""
     json: bool = False
-    """Print one JSON object (schema overclock.demo/1) instead of tables."""
+    """Print one JSON object (schema overclock.demo/1) instead of sentences."""
 
     def run(self) -> int:
-        """Verify, measure, write, print."""
-        from overclock.bench import BenchConfig, measure
-        from overclock.bench.peers import installed
-        from overclock.files import check_folder
-        from overclock.report.page import write_report
-        from overclock.verify.engine import verify
+        """Translate, judge, time, print."""
+        from overclock.recipe.known_facts import speeds
+        from overclock.recipe.new import BUILT_IN, new_project
+        from overclock.recipe.parts import Options
+        from overclock.recipe.project import FILE, AgentChoice, Changes, load_project
+        from overclock.recipe.translate import translate
+        from overclock.recipe.ways import Ways
 
-        check_folder(self.output)
-        with Progress() as progress:
-            verified = verify("cartpole", self.episodes, levels=(1, 2, 3), folder=self.output, progress=progress)
-        config = BenchConfig(batch=self.batch, peers=",".join(installed()), repeats=5, min_seconds=0.1)
-        with output.console().status("benchmark") as status:
-            measured = measure(config, progress=status.update)
-        page = write_report(self.output, verified, measured)
-        if self.json:
-            verdict, ratios = verified["verdict"], measured["ratios"]
-            output.emit({"schema": "overclock.demo/1", "verdict": verdict, "page": page, "ratios": ratios})
+        folder = self.output / "cartpole"
+        if (folder / FILE).is_file():
+            project = load_project(folder)
         else:
-            show_verified(verified)
-            show_measured(measured)
-            print(f"page: {page}")
-        return 0 if verified["verdict"] == "pass" else 1
+            say(f"looking at {SOURCE}")
+            project = new_project(folder, SOURCE, "jax", AgentChoice(BUILT_IN)).project
+        with Progress() as progress:
+            ways = Ways(options=Options(optimise=False), say=say, progress=progress)
+            ended = translate(project, None, ways, Changes(levels=self.levels))
+        timed = []
+        if ended.result is not None:
+            with output.console().status("timing it beside the original"):
+                timed = [speeds(project, ended, batch) for batch in self.batch]
+        if self.json:
+            output.emit({"schema": "overclock.demo/1", **dataclasses.asdict(ended), "speed": timed})
+        else:
+            self._show(ended, timed)
+        return EXIT_CODES[ended.outcome]
+
+    def _show(self, ended: Any, timed: list[dict[str, Any]]) -> None:
+        print(f"{ended.outcome}: {ended.sentence}")
+        if timed:
+            rows = [
+                [f"{one['batch']:,}", rate(one["sps"]), rate(one["original_sps"]), f"{one['speed_up']:,.0f}x"]
+                for one in timed
+            ]
+            output.table(["batch", "translation, steps/s", "original, steps/s", "speed-up"], rows)
+            print(f"source: {ended.result}")
+        print(f"page: {ended.page}")

@@ -48,16 +48,17 @@ class Translate(_Run):
 
     SOURCE is a project (a folder with overclock.toml), or a reference as `overclock new` takes it: then the project is
     made first, in ./NAME, and without --agent the built-in translator does the work: small, self-contained Python
-    environments, with no model and no key. Exit codes: 0 done, 1 stuck or out of budget, 3 waiting for you, 4 no
-    verdict was possible.
+    environments, with no model and no key. --all-known translates every environment that it is known for. Exit codes:
+    0 done, 1 stuck or out of budget, 3 waiting for you, 4 no verdict was possible.
 
     Examples:
       overclock translate CartPole-v1
       overclock translate my_cartpole
       overclock translate gymnasium:CartPole-v1 --to jax --agent claude --budget 10
+      overclock translate --all-known --json
     """
 
-    source: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SOURCE")]
+    source: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="SOURCE")] = None
     """A project, or a reference."""
     to: Literal["jax", "rust"] | None = None
     """The target of a new project."""
@@ -69,16 +70,35 @@ class Translate(_Run):
     """Make it faster once it holds."""
     run_id: str | None = None
     """Name of the run; by default the project's and the time."""
+    all_known: bool = False
+    """The built-in translator on its known environments, levels 1 to 3; --json has schema overclock.known/1."""
+    known: tuple[str, ...] = ()
+    """Some of them, by name."""
+    output: Path = Path("runs/known")
+    """Where --all-known makes its projects."""
+    measure: bool = True
+    """Time the known ones beside their originals."""
 
     def run(self) -> int:
         """Work, print."""
+        if self.all_known or self.known:
+            return self._translate_known()
         from overclock.recipe.parts import Options
         from overclock.recipe.translate import translate
 
         ways = self.ways(options=Options(self.repair, self.optimise))
         return self.end(translate(self._project(), self.run_id, ways, self.changes(self.levels)))
 
+    def _translate_known(self) -> int:
+        from overclock.cli.known import run_known
+
+        if self.source is not None:
+            raise UsageError(f"--all-known has a list of its own; leave '{self.source}' out.")
+        return run_known(self.known, self.output, self.ways(), self.measure, self.json)
+
     def _project(self) -> Any:
+        if self.source is None:
+            raise UsageError("What shall be translated? Give a project or a reference, such as CartPole-v1.")
         from overclock.recipe.new import new_project
         from overclock.recipe.project import FILE, AgentChoice, load_project
         from overclock.recipe.survey.source import resolve

@@ -100,9 +100,7 @@ class BuiltInAgent:
     def work(self, task: Task, endpoint: Endpoint | None) -> Work:
         """Translate, or say what stands in the way."""
         if task.purpose != "translate":
-            return Work(
-                "refused", "The built-in translator repairs nothing; another agent or a person can go on from here."
-            )
+            return Work("refused", f"The built-in translator has translated; it cannot {task.purpose}.")
         target, reference = self._project.target, self._project.reference
         try:
             text = PRINTERS[target](program_of(self._project.name, reference.make(), reference.path))

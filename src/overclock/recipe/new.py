@@ -63,7 +63,9 @@ def new_project(
     check_folder(folder)
     if (folder / FILE).exists():
         raise UsageError(f"There is a project in '{folder}' already; change its {FILE}, or choose another folder.")
-    if agent.name != BUILT_IN:
+    if agent.name == BUILT_IN:
+        limits = dataclasses.replace(limits, optimisations=0)  # it writes what it can, once
+    else:
         by_name(agent.name, run="", logs=folder, home=folder, model=agent.model or None)  # refuses a name nobody has
     source = resolve(reference, arguments, max_steps)
     if source.kind == SPECIFICATION:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from overclock.recipe.candidate import answers, candidate_spec
+from overclock.recipe.contract_file import ContractFile
 from overclock.recipe.project import Project, load_project
 from overclock.recipe.rust import target as rust
 from overclock.recipe.sandbox import sandboxed
@@ -13,6 +14,8 @@ from overclock.verify.subject import SubjectSpec
 from overclock.verify.transfer_plan import TransferPlan
 
 GIB = 1 << 30
+FEW_STATES = 5_000  # that level 3 walks through, all of them
+RESETS, RANDOM_STEPS = 2_048, 32  # how often chance decides, of first states and of each step from a state
 SELF_CHECKS = {
     "jax": "overclock.verify.metamorphic_rules:RULES",
     "rust": "overclock.recipe.rust.metamorphic:RULES",
@@ -44,7 +47,22 @@ def project_twin(project: Project, candidate: Path, scenarios: Path | None = Non
         transfer=f"overclock.recipe.project_twin:transfer_plan|{project.folder.resolve()}",
         traced=True,
         self_checks=SELF_CHECKS[project.target],
+        exhaustive=walk(project.contract),
     )
+
+
+def walk(contract: ContractFile) -> dict[str, Any] | None:
+    """Limits of a walk over every state and action, where the states that were seen are few whole numbers."""
+    states = 1
+    for field in contract.state:
+        flag = field.dtype == "bool"
+        if field.shape or not field.exact or (field.high is None and not flag):
+            return None
+        states *= 2 if field.high is None or field.low is None else int(field.high - field.low) + 1
+    if states > FEW_STATES or not contract.set_state:
+        return None
+    repeats = RANDOM_STEPS if contract.step_draws else 1
+    return {"required": False, "max_states": 2 * FEW_STATES, "reset_seeds": RESETS, "repeats": repeats}
 
 
 def performance_spec(project: Project, candidate: Path) -> SubjectSpec:

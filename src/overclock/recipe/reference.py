@@ -23,12 +23,13 @@ from overclock.translate.observations import flat_space, flatten, unflatten
 from overclock.translate.site_hooks import Lane
 from overclock.translate.site_install import hooked, install
 from overclock.translate.sites import Site, SiteRecorder
+from overclock.translate.wrappers import UNLIMITED
 from overclock.verify.calls import note_draw
 from overclock.verify.gymnasium_reference import DrawNamer, GymnasiumSubject, PlainBorder
 from overclock.verify.subject import Arrays
 
 ID = "overclock/reference-v0"
-NO_LIMIT = 2**31 - 1  # steps are counted even where nothing ends an episode by time
+NO_LIMIT = UNLIMITED  # steps are counted even where nothing ends an episode by time
 PLAIN = (type(None), bool, int, float, str)
 
 

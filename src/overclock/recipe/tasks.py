@@ -189,6 +189,9 @@ class Tasks:
                 raise Stop("out of budget", f"The model takes no further calls: {ended['reason']}{self._spent()}")
             if ended["ended"] == REFUSED:
                 said = ended["reason"].rstrip(". ")
+                if self._parts.endpoint is None:  # there is no model whose key could be wrong: it is beyond the agent
+                    other = f"`overclock resume {self._parts.run.folder} --agent NAME` goes on with another agent"
+                    raise Stop("stuck", f"{said}. {other}.")
                 raise Stop("stopped", f"{said}. Put that right (the key, the model's name), then resume.")
 
     def _for_money(self, ended: dict[str, Any]) -> bool:

@@ -26,6 +26,17 @@ class Journal:
     changed: dict[int, Place | None] = dataclasses.field(default_factory=dict)
     joined: list[tuple[Any, Place | None]] = dataclasses.field(default_factory=list)  # by `+` or `*`, and where
     turned: bool = False  # whether an array was transposed: then the order of others in memory is not known
+    lines: set[tuple[str, int]] = dataclasses.field(default_factory=set)  # where a statement was run, (file, line)
+    tests: dict[tuple[str, int], set[bool | None]] = dataclasses.field(default_factory=dict)  # of `if`; None: both
+
+    def enter(self, place: Place) -> None:
+        """A statement is run."""
+        self.place = place
+        self.lines.add((place.file, place.line))
+
+    def test(self, place: Place, outcome: bool | None) -> None:
+        """The test of an `if` gives this, whatever the state; None where that depends."""
+        self.tests.setdefault((place.file, place.line), set()).add(outcome)
 
     def join(self, *sequences: Any) -> None:
         """`+` or `*` is applied to sequences here."""

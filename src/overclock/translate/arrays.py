@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from overclock.translate.aliases import ITEMS
-from overclock.translate.errors import UnsupportedError
+from overclock.translate.errors import AlwaysRaisesError, UnsupportedError
 from overclock.translate.ir import Builder, Const, Operand, Var
-from overclock.translate.layout import chosen, number, stack, zeros
+from overclock.translate.layout import chosen, number, resized, stack, zeros
 from overclock.translate.shapes import Array, Choice, Exactly, Fixed, Many, Maybe, Number, Record, Shape, leaves
 from overclock.translate.values import (
     ArrayCell,
@@ -86,9 +86,9 @@ class Arrays:
             case Ref() if isinstance(cell := store[value], ListCell):
                 return self.stacked(cell.items, store)
             case Ref() if isinstance(cell := store[value], ManyCell):
-                if isinstance(cell.length, Const) and int(cell.length.value) == cell.capacity and len(cell.leaves) == 1:
-                    return cell.leaves[0]
-                raise UnsupportedError("a list of changing length is used as an array")
+                if isinstance(cell.length, Const) and len(cell.leaves) == 1:
+                    return resized(self.builder, cell.leaves[0], int(cell.length.value))
+                raise UnsupportedError("a list or an array of changing length is used as a whole")
             case Gone(reason):
                 raise UnsupportedError(reason)
             case May():
@@ -134,10 +134,11 @@ class Arrays:
     def getitem(self, base: Operand, index: Index) -> Operand:
         """base[index]."""
         dynamic = [part for part in index if isinstance(part, Var | Const)]
-        return self.builder.let(
-            "getitem", lambda array, *parts: np.asarray(array)[real_index(index, list(parts))], base, *dynamic,
-            fill=0, index=index,
-        )  # fmt: skip
+        compute = lambda array, *parts: np.asarray(array)[real_index(index, list(parts))]  # noqa: E731
+        try:
+            return self.builder.let("getitem", compute, base, *dynamic, fill=0, index=index)
+        except IndexError as error:
+            raise AlwaysRaisesError(f"IndexError: {error}") from error
 
     def setitem(self, base: Operand, index: Index, value: Operand) -> Operand:
         """A copy of base with base[index] = value."""
@@ -149,7 +150,10 @@ class Arrays:
             changed[real_index(index, list(parts))] = new
             return changed
 
-        return self.builder.let("setitem", put, base, value, *dynamic, fill=0, index=index)
+        try:
+            return self.builder.let("setitem", put, base, value, *dynamic, fill=0, index=index)
+        except IndexError as error:
+            raise AlwaysRaisesError(f"IndexError: {error}") from error
 
     def assign(self, ref: Ref, steps: tuple[Index, ...], value: Operand, store: Store) -> None:
         """Write through a view (or into the whole array)."""

@@ -17,9 +17,10 @@ from overclock.translate.errors import UnsupportedError
 from overclock.translate.expressions import TEXT
 from overclock.translate.frames import is_drawing
 from overclock.translate.generators import owner_of
-from overclock.translate.ir import Const, Operand, Var
+from overclock.translate.ir import Const, Operand
 from overclock.translate.layout import number
-from overclock.translate.numpy_calls import NumpyCalls
+from overclock.translate.methods import Methods
+from overclock.translate.numpy_calls import extreme
 from overclock.translate.shapes import DEQUE, Number
 from overclock.translate.values import (
     ArrayCell,
@@ -54,7 +55,7 @@ MATH_NAMES = {
 }  # fmt: skip
 
 
-class Calls(NumpyCalls):
+class Calls(Methods):
     """What calls mean."""
 
     def is_ignored(self, function: Value) -> bool:
@@ -119,7 +120,7 @@ class Calls(NumpyCalls):
         if named is not None and getattr(builtins, inner.__name__, None) is inner:
             return named(args, keywords)
         if getattr(inner, "__module__", None) == "math" or inner in vars(math).values():
-            return self._math(inner, args)
+            return self._math(inner, args, keywords)
         if self.is_numpy(inner):
             return self.numpy_call(inner, args, keywords)
         if inner in (copy.copy, copy.deepcopy):
@@ -220,22 +221,40 @@ class Calls(NumpyCalls):
 
     # ---- math ----
 
-    def _math(self, function: Any, args: list[Value]) -> Value:
+    def _math(self, function: Any, args: list[Value], keywords: dict[str, Value]) -> Value:
         name = function.__name__
-        if all(isinstance(one, Known) for one in args):
-            return Known(function(*(one.value for one in args)))  # pyright: ignore[reportAttributeAccessIssue]
+        if all(isinstance(one, Known) for one in (*args, *keywords.values())):
+            named = dict(zip(keywords, constants(keywords.values()), strict=True))
+            return self.constant(function(*constants(args), **named))
         operands = [self.operand(one) for one in args]
         if name in ("floor", "ceil", "trunc"):
             if operands[0].type.kind in "biu":
                 return number(self.builder.cast(operands[0], "int64", True))
             rounded = self.builder.let(name, getattr(np, name), operands[0])
             return number(self.builder.cast(rounded, "int64", True))
-        if name not in MATH:
+        if name == "isclose":
+            return self._is_close(args, keywords)
+        if name not in MATH or keywords:
             raise UnsupportedError(f"math.{name}")
         operands = [self.builder.cast(one, "float64", True) for one in operands]
         found = self.builder.let(MATH_NAMES.get(name) or name, function, *operands)
         kind = "bool" if name.startswith("is") else "float64"
         return number(self.builder.cast(found, kind, True))
+
+    def _is_close(self, args: list[Value], keywords: dict[str, Value]) -> Value:
+        """math.isclose, as Python computes it; infinities are close to themselves alone."""
+        near, floor = (
+            self.builder.cast(self.operand(keywords.get(name, Known(default))), "float64", True)
+            for name, default in (("rel_tol", 1e-9), ("abs_tol", 0.0))
+        )
+        a, b = (self.builder.cast(self.operand(one), "float64", True) for one in args)
+        gap = self.builder.let("abs", abs, self.builder.joined("sub", operator.sub, a, b))
+        sizes = [self.builder.let("abs", abs, one) for one in (a, b)]
+        scaled = self.builder.joined("mul", operator.mul, near, self.builder.joined("maximum", max, *sizes))
+        within = self.builder.joined("le", operator.le, gap, self.builder.joined("maximum", max, scaled, floor))
+        finite = self.builder.let("isfinite", math.isfinite, gap)
+        equal = self.builder.joined("eq", operator.eq, a, b)
+        return number(self.logical("or", equal, self.logical("and", finite, within)))
 
     # ---- built-in functions ----
 
@@ -332,11 +351,6 @@ class Calls(NumpyCalls):
     def _plain(self, value: Value) -> bool:
         return self.is_number(value)
 
-    def _choose(self, condition: Operand, yes: Value, no: Value) -> Value:
-        name = f"$choice{len(self.frames)}"
-        self.branch(condition, lambda: self.set_local(name, yes), lambda: self.set_local(name, no))
-        return self.locals.pop(name)
-
     def _extreme_of_many(
         self, ref: Ref, cell: ManyCell, key: Value | None, better: ast.cmpop, keywords: dict[str, Value]
     ) -> Value:
@@ -346,9 +360,7 @@ class Calls(NumpyCalls):
             raise UnsupportedError("the smallest or largest of things that are no numbers")
         dtype = np.dtype(cell.of.dtype)
         smallest = isinstance(better, ast.Lt)
-        info = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype) if dtype.kind in "iu" else None
-        padding = (info.max if smallest else info.min) if info else smallest
-        filled = self.masked(cell, padding)
+        filled = self.masked(cell, extreme(dtype, "min" if smallest else "max"))
         found = self.builder.let("min" if smallest else "max", np.min if smallest else np.max, filled)
         value = number(self.builder.cast(found, cell.of.dtype, cell.of.python))
         if "default" in keywords:
@@ -519,6 +531,7 @@ class Calls(NumpyCalls):
                 cell = self.store[value]
                 kinds: dict[type, type] = {ArrayCell: np.ndarray, ListCell: list, ManyCell: list, DictCell: dict}
                 cls = cell.cls if isinstance(cell, ObjectCell) else kinds[type(cell)]
+                cls = np.ndarray if self.is_flexible(value) else cls
                 return Known(issubclass(cls, wanted.value))
         raise UnsupportedError("isinstance of this")
 
@@ -548,207 +561,3 @@ class Calls(NumpyCalls):
 
     def _builtin_type(self, args: list[Value], keywords: dict[str, Value]) -> Value:
         return Known(self.class_of(args[0])[0])
-
-    # ---- methods ----
-
-    def method(self, name: str, owner: Value, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
-        """owner.name(*args) where owner is a container, an array or a constant."""
-        owner = self.present(owner)
-        if isinstance(owner, Known) and not isinstance(owner.value, np.ndarray | np.generic):
-            return self._constant_method(name, owner, args, keywords)
-        if isinstance(owner, Pick):
-            every = [one.value for one in args if isinstance(one, Known)]
-            if len(every) != len(args) or keywords:
-                raise UnsupportedError(f"a method '{name}' of something chosen at run time")
-            return self.from_options(owner.index, [getattr(one, name)(*every) for one in owner.options])
-        if self.is_number(owner):
-            return self.array_method(name, owner, args, keywords)
-        if isinstance(owner, Ref) and isinstance(cell := self.store[owner], DictCell):
-            return self._dict_method(name, owner, cell, args)
-        if self.is_sequence(owner):
-            return self._list_method(name, owner, args, keywords)
-        raise UnsupportedError(f"the method '{name}' of a {type(owner).__name__.lower()}")
-
-    def _constant_method(self, name: str, owner: Known, args: list[Value], keywords: dict[str, Value]) -> Value:
-        inner = owner.value
-        if inner is None:
-            return Known(None)
-        if isinstance(inner, dict) and name in ("get", "items", "keys", "values"):
-            if name != "get":
-                return self.constant([*getattr(inner, name)()])
-            return self._get(list(inner), lambda at: self.from_options(at, list(inner.values())), args)
-        changing = (
-            "append",
-            "pop",
-            "remove",
-            "insert",
-            "extend",
-            "clear",
-            "sort",
-            "add",
-            "discard",
-            "update",
-            "popleft",
-            "appendleft",
-            "setdefault",
-            "reverse",
-        )
-        if isinstance(inner, list | dict | set | collections.deque) and name in changing:
-            self.mutable(owner)
-        if name == "contains" and hasattr(inner, "sample"):
-            return Known(True)  # an action outside the space is no step
-        if all(isinstance(one, Known) for one in (*args, *keywords.values())):
-            return self.constant(
-                getattr(inner, name)(*(one.value for one in args), **{k: v.value for k, v in keywords.items()})  # pyright: ignore[reportAttributeAccessIssue]
-            )
-        mapped = self.map_options(lambda *a: getattr(inner, name)(*a), *args) if not keywords else None
-        if mapped is not None:
-            return mapped
-        if name in ("index", "count") and isinstance(inner, list | tuple):
-            if name == "index":
-                return number(self.builder.cast(self.position(list(inner), args[0])[0], "int64", True))
-            return self._list_question(name, owner, args)
-        raise UnsupportedError(f"the method '{name}' of {inner!r:.40} with values of the run time")
-
-    def _get(self, keys: list[Any], choose: Any, args: list[Value]) -> Value:
-        """dict.get."""
-        default = args[1] if len(args) > 1 else Known(None)
-        at, inside = self.position(keys, args[0])
-        if isinstance(inside, Const):
-            return choose(at) if inside.value else default
-        return self._choose(inside, choose(at), default)
-
-    def _dict_method(self, name: str, owner: Ref, cell: DictCell, args: list[Value]) -> Value:
-        match name:
-            case "keys":
-                return Pack(tuple(Known(key) for key in cell.items))
-            case "values":
-                return Lazy("values", (owner,))
-            case "items":
-                return Lazy("items", (owner,))
-            case "copy":
-                return self.store.new(DictCell(dict(cell.items), cell.default))
-            case "update" | "clear" | "pop" | "setdefault":
-                self.mutable(owner)
-        match name:
-            case "get":
-                return self._get(
-                    list(cell.items),
-                    lambda at: (
-                        self.select(list(cell.items.values()), at)
-                        if isinstance(at, Var)
-                        else list(cell.items.values())[int(at.value)]
-                    ),
-                    args,
-                )
-            case "update":
-                cell.items |= {key: self.settled(value) for key, value in self.entries(args[0]).items()}
-                return Known(None)
-            case "clear":
-                cell.items.clear()
-                return Known(None)
-            case "pop" if isinstance(args[0], Known) and (args[0].value in cell.items or len(args) > 1):
-                return cell.items.pop(args[0].value, args[-1])
-            case "setdefault" if isinstance(args[0], Known):
-                return cell.items.setdefault(args[0].value, self.settled(args[1]) if len(args) > 1 else Known(None))
-        raise UnsupportedError(f"the method '{name}' of a dict")
-
-    def _list_method(self, name: str, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
-        if name in ("copy", "index", "count", "__contains__"):
-            return self._list_question(name, owner, args)
-        ref = self.mutable(owner)
-        cell = self.store[ref]
-        match name:
-            case "append":
-                self.append(ref, args[0])
-            case "appendleft":
-                self.insert_at(ref, Const(0), args[0])
-            case "extend":
-                self.extend(ref, args[0])
-            case "insert":
-                if isinstance(cell, ManyCell):
-                    self.insert_at(ref, self.place(cell, args[0]), args[1])
-                else:
-                    self.insert_at(ref, self.operand(args[0]), args[1])
-            case "pop" | "popleft":
-                return self._pop(ref, Known(0) if name == "popleft" else args[0] if args else Known(-1))
-            case "remove":
-                self._remove(ref, args[0])
-            case "clear":
-                if isinstance(cell, ManyCell):
-                    cell.length = Const(np.int64(0))
-                    self.arrays.forget_items(ref, self.store)
-                else:
-                    assert isinstance(cell, ListCell)
-                    cell.items.clear()
-            case "sort":
-                self.sort(ref, keywords)
-            case "reverse":
-                if isinstance(cell, ListCell):
-                    cell.items.reverse()
-                else:
-                    self.many(ref).leaves = self.many(self.reversed_list(ref)).leaves
-                    self.arrays.forget_items(ref, self.store)
-            case _:
-                raise UnsupportedError(f"the method '{name}' of a list")
-        return Known(None)
-
-    def _list_question(self, name: str, owner: Value, args: list[Value]) -> Value:
-        if name == "copy":
-            return self.copy_list(owner)
-        if name == "__contains__":
-            return number(self.contains(owner, args[0]))
-        if isinstance(owner, Ref) and isinstance(cell := self.store[owner], ManyCell):
-            if name == "index":
-                return number(self.builder.cast(self.first(cell, args[0]), "int64", True))
-            both = self.builder.let("and", np.logical_and, self.matches(cell, args[0]), self.valid(cell))
-            return number(self.builder.cast(self.builder.let("sum", np.sum, both), "int64", True))
-        items = self.iterate(owner)
-        equal = [self.equal(one, args[0]) for one in items]
-        if name == "count":
-            total: Value = Known(0)
-            for flag in equal:
-                total = self.binary(ast.Add(), total, number(self.builder.cast(flag, "int64", True)))
-            return total
-        found: Value = Known(len(items) - 1)
-        for at in reversed(range(len(items) - 1)):
-            flag = equal[at]
-            if isinstance(flag, Var):
-                found = self._choose(flag, Known(at), found)
-            elif flag.value:
-                found = Known(at)
-        return found
-
-    def _pop(self, ref: Ref, index: Value) -> Value:
-        cell = self.store[ref]
-        if isinstance(cell, ListCell):
-            if isinstance(index, Known):
-                return cell.items.pop(index.value)
-            self.arrayify(ref)
-            cell = self.many(ref)
-        assert isinstance(cell, ManyCell)
-        at = self.place(cell, index)
-        value = self.arrays.item(ref, at, self.store)
-        if isinstance(value, Elem):
-            value = self.arrays.detached(value, self.store)
-        if isinstance(index, Known) and index.value == -1:
-            self.arrays.follow_removal(ref, at, self.store)
-            cell.length = self.builder.joined("maximum", max, at, Const(0))
-            if isinstance(cell.length, Var):
-                cell.length.low, cell.length.high = 0, cell.capacity
-        else:
-            self.remove_at(ref, at)
-        return value
-
-    def _remove(self, ref: Ref, item: Value) -> None:
-        """list.remove: the first equal item goes. Where none is, Python raises: that does not happen in a step."""
-        cell = self.store[ref]
-        if isinstance(cell, ListCell):
-            flags = [self.equal(one, item) for one in cell.items]
-            if all(isinstance(flag, Const) for flag in flags):
-                del cell.items[[bool(flag.value) for flag in flags].index(True)]  # pyright: ignore[reportAttributeAccessIssue]
-                return
-            self.arrayify(ref)
-            cell = self.many(ref)
-        assert isinstance(cell, ManyCell)
-        self.remove_at(ref, self.first(cell, item))

@@ -4,31 +4,43 @@ import ast
 import copy
 import inspect
 import operator
-import textwrap
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 
-from overclock.translate import shapes
+from overclock.translate import numpy_order, shapes
+from overclock.translate.aliases import Journal
 from overclock.translate.codec import prefixes
-from overclock.translate.errors import NeedsStateError, UnsupportedError
+from overclock.translate.errors import NeedsPlainDrawError, NeedsStateError, StartAnewError, UnsupportedError
 from overclock.translate.frames import RETURNED, VALUE, Frame, source_of
 from overclock.translate.interpreter import Interpreter
-from overclock.translate.ir import Block, Const, If, Let, Loop, Operand, Type, Var
+from overclock.translate.ir import Const, Operand, Type, Var
+from overclock.translate.observations import flat_space
 from overclock.translate.passes import Shared, copied, live
 from overclock.translate.profile import Profile, look, roomy
-from overclock.translate.program import Function, Program
+from overclock.translate.program import Covered, Function, Program
 from overclock.translate.shapes import Fixed, Many, Shape, leaves
+from overclock.translate.showing import (
+    MASK,
+    Flat,
+    Keys,
+    Shows,
+    flat_mask,
+    flat_observation,
+    mask_expressions,
+    return_expressions,
+)
 from overclock.translate.state_aliases import StateNames, refuse_shared
 from overclock.translate.values import UNSET, Gone, Known, Num, ObjectCell, Ref, Value
+from overclock.translate.wrappers import TRANSPARENT, outermost, time_limit, wrapped
 
 ROUNDS = 12
+DEEP = 20_000  # a call of the reference is some twenty calls of the interpreter
+LARGEST_BOUND = 1e6  # of an observation; larger ones stand for none
 TIDYINGS = 3  # each round makes things equal or certain that were not before
-MASK = "action_mask"  # the key of an info under which references tell which actions are legal
 Path = tuple[str, ...]
-Shows = tuple[ast.expr, Any]  # an expression that shows something of a state, and the function it stands in
-Flat = Callable[[Interpreter, Value], Operand]
 
 
 class Compiler:
@@ -41,16 +53,26 @@ class Compiler:
         self._played.reset(seed=0)
         self._fresh = make()
         self._shapes: dict[Path, Shape] = {path: roomy(shape) for path, shape in self._profile.changed.items()}
-        self._observe_expression: tuple[ast.expr, Any] | None = None
+        self.plain_sites: set[tuple[str, int, int]] = set()
 
     def program(self) -> Program:
         """The whole translation, or an UnsupportedError that says where it stops."""
+        source = source_of(inspect.unwrap(type(self._played.unwrapped).step))
+        whole = source.place(source.node)  # where nothing says where: what is wrong with the environment as a whole
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(limit, DEEP))
         try:
             return self._program()
         except UnsupportedError as error:
-            source = source_of(inspect.unwrap(type(self._played.unwrapped).step))
-            error.locate(source.place(source.node))  # what is wrong with the environment as a whole
+            error.locate(whole)
             raise
+        except RecursionError as error:
+            raise UnsupportedError("expressions or calls that are nested too deeply", whole) from error
+        except Exception as error:
+            reason = f"the translator itself fails here ({type(error).__name__}: {error})"
+            raise UnsupportedError(reason, whole) from error
+        finally:
+            sys.setrecursionlimit(limit)
 
     def _program(self) -> Program:
         for _ in range(ROUNDS):
@@ -62,6 +84,8 @@ class Compiler:
                 self._shapes = wider
             except NeedsStateError as error:
                 self._add(error.path)
+            except NeedsPlainDrawError as error:
+                self.plain_sites.add(error.site)
         else:
             raise UnsupportedError("the state of this environment keeps changing its form")
         return self._finished(step, reset)
@@ -81,19 +105,20 @@ class Compiler:
         covered = [known for known in self._shapes if known[: len(key)] == key]
         for known in covered:
             del self._shapes[known]
-        self._shapes[key] = roomy(shapes.of_python(value))
+        # What is only ever given the value it has stays a constant.
+        plain = isinstance(value, bool | int | float | str)
+        self._shapes[key] = shapes.Exactly(value) if plain else roomy(shapes.of_python(value))
 
     # ---- running the reference's functions ----
 
     def _step(self) -> "_Run":
-        run = _Run(self, self._played.unwrapped, "step")
-        action = run.action(self._played.action_space)
-        run.call(type(self._played.unwrapped).step, [action], {})
+        run = _Run(self, self._played, "step")
+        run.call([run.action(self._played.action_space)], {})
         return run
 
     def _reset(self) -> "_Run":
-        run = _Run(self, self._fresh.unwrapped, "reset")
-        run.call(type(self._fresh.unwrapped).reset, [], {"seed": Known(None), "options": Known(None)})
+        run = _Run(self, self._fresh, "reset")
+        run.call([], {"seed": Known(None), "options": Known(None)})
         return run
 
     def _widened(self, *runs: "_Run") -> dict[Path, Shape]:
@@ -126,19 +151,19 @@ class Compiler:
         refuse_shared(self._shapes, kept, *((run.names, run.interpreter.store) for run in (step, reset)))
         prefix = prefixes([".".join(path) for path in kept])
         state = [leaf for path, shape in kept.items() for leaf in leaves(shape, prefix[".".join(path)])]
-        overflow = any(isinstance(run.interpreter.store.overflow, Var) for run in (step, reset))
+        overflow = any(isinstance(run.overflow(kept), Var) for run in (step, reset))
         functions = []
         for run in (reset, step):
             results = run.state_results(kept, prefix)
             if overflow:
-                results["overflow"] = run.overflow()
+                results["overflow"] = run.overflow_so_far(kept)
             if run is step:
                 results |= run.outcome()
             if observation is None:
                 results["observation"] = run.observation
             functions.append(run.function(results, kept, prefix))
         if observation is None:
-            held = Var(step.observation.type, "observation")
+            held = Var(functions[1].results["observation"].type, "observation")
             observe = Function([], {"observation": held}, {"obs": held})
         else:
             observe = self._shown(observation, self.flat, "obs", kept, prefix)
@@ -163,17 +188,29 @@ class Compiler:
             mixed=self._profile.mixed,
             restart=tuple(".".join(path) for path in kept if path in self._profile.survive),
             assumptions=tuple(dict.fromkeys(step.interpreter.assumptions + reset.interpreter.assumptions)),
-            lines=_source_lines(type(self._played.unwrapped)),
+            covered=_covered(step.interpreter.store.journal, reset.interpreter.store.journal),
         )
 
     def _ranges(self, kept: dict[Path, Shape], prefix: dict[str, str]) -> dict[str, tuple[float, float]]:
-        """The ranges that were seen, by leaf."""
-        seen = self._profile.ranges
-        return {prefix[".".join(path)]: seen[path] for path in kept if path in seen}
+        """The ranges that were seen, by leaf; of floats that look like the observation, with what its space allows.
+
+        Random play seldom comes near a goal, and rules must be compared there as well.
+        """
+        space = flat_space(self._played.observation_space)
+        bounds = [float(one) for one in (*space.low.flat, *space.high.flat) if abs(one) < LARGEST_BOUND]
+        found = {}
+        for path in kept:
+            if path in self._profile.ranges:
+                name = prefix[".".join(path)]
+                inner = leaves(kept[path], name)
+                alike = sum(int(np.prod(leaf.shape)) for leaf in inner) == space.low.size
+                floats = all(np.dtype(leaf.dtype).kind == "f" for leaf in inner)
+                seen = [*self._profile.ranges[path], *(bounds if alike and floats else ())]
+                found[name] = min(seen), max(seen)
+        return found
 
     def _limit(self, step: "_Run") -> int | None:
-        spec = self._played.spec
-        limit = spec.max_episode_steps if spec is not None else None
+        limit = time_limit(self._played)
         truncated = step.truncated
         if isinstance(truncated, Const):
             if truncated.value:
@@ -192,7 +229,7 @@ class Compiler:
         """Attributes that an observation, a reward or the end of an episode depends on, now or later."""
         needed: set[Path] = set()
         while True:
-            outcome = [*step.outcome().values()] + ([step.observation] if stored else [])
+            outcome = [*step.outcome().values(), step.overflow(needed)] + ([step.observation] if stored else [])
             outcome += [operand for path in needed for operand in step.lowered(path, self._shapes[path])]
             variables = live(copied(step.interpreter.builder.block), {one for one in outcome if isinstance(one, Var)})
             found = {path for path, mine in step.inputs_by_path.items() if any(var in variables for var in mine)} | used
@@ -205,7 +242,7 @@ class Compiler:
     def _observation(self, step: "_Run", reset: "_Run") -> "Shows | None":
         """An expression that shows a state, proven to be what reset and step return; None where there is none."""
         cls = type(self._played.unwrapped)
-        return self._proven(_return_expressions(cls), self.flat, [(run, run.observation) for run in (step, reset)])
+        return self._proven(return_expressions(cls), self.flat, [(run, run.observation) for run in (step, reset)])
 
     def _mask(self, step: "_Run", reset: "_Run") -> "Shows | None":
         """The same for the action mask that the reference tells in its info."""
@@ -213,7 +250,7 @@ class Compiler:
         told = [(run, mask) for run, mask in masks if mask is not None]
         if not told:
             return None
-        found = self._proven(_mask_expressions(type(self._played.unwrapped)), flat_mask, told)
+        found = self._proven(mask_expressions(type(self._played.unwrapped)), flat_mask, told)
         if found is None or len(told) == 1:
             raise UnsupportedError("the action mask in its info is no function of its state that could be found")
         return found
@@ -229,7 +266,7 @@ class Compiler:
         return flat_observation(interpreter, self._played.observation_space, value)
 
     def _show_run(self, shows: "Shows", flat: Flat) -> "tuple[_Run, Operand]":
-        run = _Run(self, self._played.unwrapped, "observe")
+        run = _Run(self, self._played, "observe")
         return run, run.shown(*shows, flat)
 
     def _shown_paths(self, shows: "Shows | None", flat: Flat) -> set[Path]:
@@ -264,9 +301,11 @@ class Compiler:
 class _Run:
     """One function of the reference, interpreted once."""
 
-    def __init__(self, compiler: Compiler, rules: Any, kind: str) -> None:
+    def __init__(self, compiler: Compiler, env: Any, kind: str) -> None:
         self.interpreter = Interpreter()
-        self._compiler, self._rules, self._kind = compiler, rules, kind
+        self._compiler, self._env, self._kind = compiler, env, kind
+        self._rules = rules = env.unwrapped
+        self.interpreter.plain_sites = compiler.plain_sites
         self.inputs_by_path: dict[Path, list[Var]] = {}
         self.action_input: Var | None = None
         self.overflow_input: Var | None = None
@@ -274,12 +313,22 @@ class _Run:
         interpreter = self.interpreter
         self.root = interpreter.store.new(ObjectCell(type(rules), {}, rules))
         interpreter.paths[id(rules)] = ()
+        interpreter.own_generator = getattr(rules, "np_random", None)
+        self._stand_in(env)
         for path, shape in compiler.shapes.items():
             self._place(path, shape)
         self.names = StateNames(self.root, compiler.shapes, interpreter.store)
         interpreter.kept |= interpreter.store.reached(self.root)
         if kind == "reset":
             self.names.connect(rules, interpreter.store)
+
+    def _stand_in(self, env: Any) -> None:
+        """Whoever reaches the live environment, from a wrapper or from an object inside, means the one of this run."""
+        inner: Value = self.root
+        for one in reversed(wrapped(env)):
+            if one is not self._rules and not isinstance(one, TRANSPARENT):
+                inner = Known(one)
+            self.interpreter.stand_ins[id(one)] = inner
 
     def _place(self, path: Path, shape: Shape) -> None:
         store = self.interpreter.store
@@ -334,12 +383,15 @@ class _Run:
         self.action_input = Var(Type(str(space.dtype), space.shape), "action")
         return self.interpreter.fresh(self.action_input)
 
-    def call(self, function: Any, args: list[Value], keywords: dict[str, Value]) -> None:
+    def call(self, args: list[Value], keywords: dict[str, Value]) -> None:
         """Run it."""
+        outer = outermost(self._env)
+        function = getattr(type(outer), self._kind)
         known = source_of(inspect.unwrap(function)).node.args
         names = [one.arg for one in (*known.posonlyargs, *known.args, *known.kwonlyargs)]
         keywords = {name: value for name, value in keywords.items() if name in names or known.kwarg is not None}
-        self.result = self.interpreter.call_function(function, [self.root, *args], keywords)
+        owner = self.interpreter.stand_ins[id(outer)]
+        self.result = self.interpreter.call_function(function, [owner, *args], keywords)
         wanted = 5 if self._kind == "step" else 2
         items = self.interpreter.iterate(self.result)
         if len(items) != wanted:
@@ -436,9 +488,18 @@ class _Run:
                 return [length, *self._tidy(of, left, inside)]
         raise AssertionError(shape)
 
-    def overflow(self) -> Operand:
-        """Whether something needed more room, now or before."""
-        own = self.interpreter.store.overflow
+    def overflow(self, paths: Collection[Path]) -> Operand:
+        """Whether something needed more room than it has; of the lists of the state, only those at some paths count."""
+        store = self.interpreter.store
+        lists = self.names.lists(paths)
+        found = store.overflow
+        for cell, full in store.full.items():
+            found = self.interpreter.logical("or", found, full) if cell in lists else found
+        return found
+
+    def overflow_so_far(self, paths: Collection[Path]) -> Operand:
+        """The same, now or before."""
+        own = self.overflow(paths)
         if self._kind != "step":
             return own
         self.overflow_input = Var(Type("bool"), "overflow")
@@ -447,6 +508,11 @@ class _Run:
     def outcome(self) -> dict[str, Operand]:
         """Reward and end of a step."""
         reward = self.interpreter.operand(self.items[1])
+        if reward.type.shape:
+            raise UnsupportedError(
+                f"the reward is an array {reward.type.shape}, and it must be one number: "
+                "wrap the environment in something that weighs them"
+            )
         dtype = reward.type.dtype if reward.type.kind == "f" else "float64"
         terminated = self.interpreter.truth(self.items[2])
         return {"reward": self.interpreter.builder.cast(reward, dtype), "terminated": terminated}
@@ -489,19 +555,20 @@ class _Run:
         try:
             again = self.shown(expression, function, flat)
             drawn = interpreter.store.drawn == before.drawn
-        except (UnsupportedError, NeedsStateError):
+        except (UnsupportedError, StartAnewError):
             return False
         finally:
             interpreter.store = before
         shared = Shared()
         block = copied(interpreter.builder.block)
         shared.run(block)
-        keys = _Keys(block)
+        keys = Keys(block)
         return drawn and keys.of(shared.of(again)) == keys.of(shared.of(returned))
 
     def function(self, results: dict[str, Operand], kept: dict[Path, Shape], prefix: dict[str, str]) -> Function:
         """The program of this run, tidied."""
-        block = self.interpreter.builder.block
+        block, sites = self.interpreter.builder.block, list(self.interpreter.sites.values())
+        numpy_refusal = numpy_order.refusal(block, sites)  # before draws that nobody needs are gone
         inputs: dict[str, Var] = {}
         for path, mine in self.inputs_by_path.items():
             if path in kept:
@@ -516,47 +583,7 @@ class _Run:
             shared.run(block)
             results = {name: shared.of(operand) for name, operand in results.items()}
             live(block, {one for one in results.values() if isinstance(one, Var)})
-        return Function(block, inputs, results, list(self.interpreter.sites.values()))
-
-
-def flat_mask(interpreter: Interpreter, value: Value) -> Operand:
-    """An action mask as flags."""
-    return interpreter.builder.cast(interpreter.operand(value), "bool")
-
-
-def flat_observation(interpreter: Interpreter, space: Any, value: Value) -> Operand:
-    """An observation as one array, in the order of `observations.parts`."""
-    kind = type(space).__name__
-    if kind in ("Tuple", "Dict"):
-        parts = [_ravelled(interpreter, one) for one in _parts(interpreter, space, value)]
-        dtype = str(np.result_type(*(part.type.dtype for part in parts)))
-        cast = [interpreter.builder.cast(part, dtype) for part in parts]
-        return interpreter.builder.let("concatenate", lambda *a: np.concatenate(a), *cast, several=True)
-    operand = interpreter.operand(value)
-    dtype = str(space.dtype) if kind != "Discrete" else "int64"
-    if operand.type.shape != tuple(space.shape) and int(np.prod(operand.type.shape)) == int(np.prod(space.shape)):
-        operand = interpreter.builder.let(
-            "reshape", lambda a: np.reshape(a, space.shape), operand, shape=tuple(space.shape)
-        )
-    return interpreter.builder.cast(operand, dtype)
-
-
-def _parts(interpreter: Interpreter, space: Any, value: Value) -> list[Operand]:
-    kind = type(space).__name__
-    if kind == "Tuple":
-        items = interpreter.iterate(value)
-        return [
-            one for inner, item in zip(space.spaces, items, strict=True) for one in _parts(interpreter, inner, item)
-        ]
-    if kind == "Dict":
-        found = interpreter.entries(value)
-        return [one for key, inner in space.spaces.items() for one in _parts(interpreter, inner, found[key])]
-    operand = interpreter.operand(value)
-    return [interpreter.builder.cast(operand, str(space.dtype))]
-
-
-def _ravelled(interpreter: Interpreter, operand: Operand) -> Operand:
-    return interpreter.builder.let("reshape", lambda a: np.reshape(a, (-1,)), operand, shape=(-1,))
+        return Function(block, inputs, results, sites, numpy_refusal)
 
 
 def _grown(before: Shape, after: Shape) -> Shape:
@@ -566,98 +593,6 @@ def _grown(before: Shape, after: Shape) -> Shape:
     return after
 
 
-class _Keys:
-    """Structural keys of what a block computes: equal keys, equal values."""
-
-    def __init__(self, block: Block) -> None:
-        self._made: dict[Var, Any] = {}
-        self._keys: dict[Var, Any] = {}
-        self._walk(block)
-
-    def _walk(self, block: Block, depth: int = 0) -> None:
-        for statement in block:
-            if isinstance(statement, Let):
-                self._made[statement.out] = statement
-            elif isinstance(statement, If):
-                self._walk(statement.then, depth)
-                self._walk(statement.orelse, depth)
-                for at, out in enumerate(statement.outs):
-                    self._made[out] = (statement, at)
-            elif isinstance(statement, Loop):
-                self._walk(statement.header, depth + 1)
-                self._walk(statement.body, depth + 1)
-                for at, (var, out) in enumerate(zip(statement.carried, statement.outs, strict=True)):
-                    self._keys[var] = ("carried", depth, at)
-                    self._made[out] = (statement, at)
-
-    def of(self, operand: Operand) -> Any:
-        if isinstance(operand, Const):
-            value = np.asarray(operand.value)
-            return ("const", str(value.dtype), value.shape, value.tobytes())
-        if operand in self._keys:
-            return self._keys[operand]
-        made = self._made.get(operand)
-        if isinstance(made, Let):
-            from overclock.translate.passes import _frozen
-
-            static = {name: value for name, value in made.keywords.items() if name != "index"}
-            index = tuple(self.of(p) if isinstance(p, Var | Const) else p for p in made.keywords.get("index", ()))
-            key: Any = (made.op, tuple(self.of(arg) for arg in made.args), _frozen(static), index, made.out.type.dtype)
-        elif made is not None and isinstance(made[0], Loop):
-            loop, at = made
-            parts = (*loop.first, loop.test, *loop.following)
-            key = ("loop", at, tuple(self.of(part) for part in parts))
-        elif made is not None:
-            branch, at = made
-            key = ("phi", self.of(branch.condition), self.of(branch.yes[at]), self.of(branch.no[at]))
-        else:
-            key = ("var", operand.number)
-        self._keys[operand] = key
-        return key
-
-
-def _return_expressions(cls: type) -> list[Shows]:
-    """Expressions that may show a state: what step and reset return, and methods named after observations."""
-    found: list[Shows] = []
-    for name in ("step", "reset"):
-        function = inspect.unwrap(getattr(cls, name))
-        node = source_of(function).node
-        assert isinstance(node, ast.FunctionDef)
-        returns = [one for one in ast.walk(node) if isinstance(one, ast.Return) and isinstance(one.value, ast.Tuple)]
-        for one in reversed(returns):
-            assert isinstance(one.value, ast.Tuple)
-            expression = one.value.elts[0]
-            found.append((expression, function))
-            if isinstance(expression, ast.Name):
-                assigns = [one for one in ast.walk(node) if isinstance(one, ast.Assign)]
-                assigned = [one.value for one in assigns if any(_is_named(t, expression.id) for t in one.targets)]
-                found += [(value, function) for value in reversed(assigned)]
-    step = inspect.unwrap(cls.step)
-    owner = source_of(step).node.args.args[0].arg
-    for name in dir(cls):
-        if "obs" in name and inspect.isfunction(getattr(cls, name)):
-            found.append((ast.parse(f"{owner}.{name}()", mode="eval").body, step))
-    return found
-
-
-def _is_named(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
-def _mask_expressions(cls: type) -> list[Shows]:
-    """What step and reset put into their info as the action mask."""
-    found: list[Shows] = []
-    for name in ("step", "reset"):
-        function = inspect.unwrap(getattr(cls, name))
-        for node in ast.walk(source_of(function).node):
-            if isinstance(node, ast.Dict):
-                pairs = zip(node.keys, node.values, strict=True)
-                found += [
-                    (value, function) for key, value in pairs if isinstance(key, ast.Constant) and key.value == MASK
-                ]
-    return found
-
-
 def _largest_number(function: Any) -> float:
     """The largest number written in a function: a reward for reaching the goal, which random play never sees."""
     nodes = ast.walk(source_of(inspect.unwrap(function)).node)
@@ -665,18 +600,11 @@ def _largest_number(function: Any) -> float:
     return float(max([0.0, *numbers]))
 
 
-def _source_lines(cls: type) -> int:
-    """Lines of code of a class without drawing, comments, docstrings and blank lines."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
-    except (OSError, TypeError):
-        return 0
-    (node,) = tree.body
-    assert isinstance(node, ast.ClassDef)
-    total = 0
-    for part in node.body:
-        if isinstance(part, ast.FunctionDef) and ("render" in part.name or part.name == "close"):
-            continue
-        lines = {getattr(one, "lineno", None) for one in ast.walk(part)} - {None}
-        total += len(lines)
-    return total
+def _covered(*journals: Journal) -> Covered:
+    """What runs of the reference's functions went through."""
+    outcomes: dict[tuple[str, int], set[bool | None]] = {}
+    for journal in journals:
+        for place, seen in journal.tests.items():
+            outcomes.setdefault(place, set()).update(seen)
+    decided = {place for place, seen in outcomes.items() if len(seen) == 1 and None not in seen}
+    return Covered(frozenset[tuple[str, int]]().union(*(one.lines for one in journals)), frozenset(decided))

@@ -1,7 +1,7 @@
 """Branches and loops: running both arms on copies of the store and merging, and finding what a loop carries.
 
 A *slot* is one thing a statement can change: a local, an item, a field, the content of an array or of a list, how often
-a site drew, the overflow flag. What differs between two stores is found slot by slot.
+a site drew, the overflow flags. What differs between two stores is found slot by slot.
 """
 
 from collections.abc import Callable, Iterator
@@ -296,7 +296,7 @@ class Control:
         return not all(
             _same(_get(slot, before), _get(slot, after))
             for slot in _slots(after)
-            if slot[0] in ("local", "drawn", "overflow") or slot[1] in before.cells
+            if slot[0] in ("local", "drawn", "overflow", "full") or slot[1] in before.cells
         )
 
     def _grown(self, entry: Store, started: Store, after: Store, most: int | None) -> bool:
@@ -366,7 +366,7 @@ class Control:
     def _shape(self, slot: Slot, value: Any, store: Store) -> Shape:
         if slot[0] == "array":
             return Array(value.type.dtype, value.type.shape)
-        if slot[0] in ("drawn", "overflow"):
+        if slot[0] in ("drawn", "overflow", "full"):
             return Number(value.type.dtype, True)
         if slot[0] == "many":
             return Many(value.of, value.capacity, value.kind)
@@ -385,7 +385,7 @@ class Control:
         if slot[0] == "array":
             assert isinstance(shape, Array)
             return [self.builder.cast(value, shape.dtype)]
-        if slot[0] in ("drawn", "overflow"):
+        if slot[0] in ("drawn", "overflow", "full"):
             return [value]
         if slot[0] == "many":
             return self.layout.lower(Ref(slot[1]), shape, store)
@@ -397,7 +397,7 @@ class Control:
         return self.layout.lower(value, shape, store)
 
     def _lift_into(self, slot: Slot, shape: Shape, operands: list[Operand], store: Store) -> Any:
-        if slot[0] in ("array", "drawn", "overflow"):
+        if slot[0] in ("array", "drawn", "overflow", "full"):
             value: Any = operands[0]
         elif slot[0] == "many":
             assert isinstance(shape, Many)
@@ -464,11 +464,12 @@ def _slots(store: Store) -> Iterator[Slot]:
             case ItemCell():
                 yield ("tracked", cell_number)
     yield from (("drawn", site) for site in store.drawn)
+    yield from (("full", cell_number) for cell_number in store.full)
     yield ("overflow",)
 
 
 def _exists(slot: Slot, store: Store) -> bool:
-    if slot[0] in ("drawn", "overflow", "local"):
+    if slot[0] in ("drawn", "overflow", "full", "local"):
         return True
     if slot[1] not in store.cells:
         return False
@@ -504,6 +505,8 @@ def _get(slot: Slot, store: Store) -> Any:
             return store.cells[cell]
         case ("drawn", site):
             return store.drawn.get(site, Const(0))
+        case ("full", cell):
+            return store.full.get(cell, Const(False))
         case ("overflow",):
             return store.overflow
     raise AssertionError(slot)
@@ -525,6 +528,8 @@ def _set(slot: Slot, value: Any, store: Store) -> None:
             store.cells[cell] = value
         case ("drawn", site):
             store.drawn[site] = value
+        case ("full", cell):
+            store.full[cell] = value
         case ("overflow",):
             store.overflow = value
         case _:

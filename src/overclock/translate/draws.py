@@ -7,13 +7,15 @@ live reference).
 
 import ast
 import dataclasses
+import math
 import operator
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from overclock.translate.errors import UnsupportedError
+from overclock.translate.errors import NeedsPlainDrawError, UnsupportedError
 from overclock.translate.expressions import Expressions
 from overclock.translate.ir import Const, Let, Operand, Type, Var
 from overclock.translate.layout import number
@@ -25,7 +27,8 @@ METHODS = {
     "normal": "normal", "gauss": "normal", "normalvariate": "normal", "standard_normal": "normal", "randn": "normal",
     "shuffle": "shuffle", "permutation": "permutation", "sample": "sample", "choices": "choice",
 }  # fmt: skip
-LOOP_COUNT = 16  # draws of one site per step where a loop decides how many, unless more were seen
+LOOP_COUNT = 16  # draws of one site where a loop decides how many
+MOST_DRAWS = 1024  # of one site in loops inside loops
 PYTHON_FLOATS = (
     "random",
     "uniform",
@@ -54,6 +57,7 @@ class DrawSite:
     dtype: str
     arguments: dict[str, Any]
     source: str
+    own: bool = False  # from the environment's np_random, in NumPy's own dtype for this method
     count: int = 1
 
 
@@ -63,16 +67,28 @@ class Draws(Expressions):
     def __init__(self) -> None:
         super().__init__()
         self.sites: dict[str, DrawSite] = {}
-        self.seen_counts: dict[tuple[int, int], int] = {}  # (line, column) -> most draws of a step, as watched
-        self.looping = 0
+        self.plain_sites: set[tuple[str, int, int]] = set()  # drawn with different arguments by different callers
+        self._loops: list[tuple[str, int | None]] = []  # around what is run: the source, how many turns at most
+        self._counted: set[tuple[str, ...]] = set()  # sites, each with the loops around it, that have got their room
+        self.own_generator: Any = None  # the environment's np_random
+        self._own = False
 
-    def loop(self, *args: Any, **keywords: Any) -> None:
-        """As `Control.loop`; inside, nobody knows how often a site draws."""
-        self.looping += 1
+    def loop(
+        self,
+        header: Callable[[], Operand],
+        body: Callable[[], None],
+        note: str = "",
+        most: int | None = None,
+        inner_names: frozenset[str] = frozenset(),
+    ) -> None:
+        """As `Control.loop`; inside, a site draws several times."""
+        if not self._loops:
+            self._counted.clear()
+        self._loops.append((note, most))
         try:
-            super().loop(*args, **keywords)
+            super().loop(header, body, note, most, inner_names)
         finally:
-            self.looping -= 1
+            self._loops.pop()
 
     def draw(self, inner: Any, owner: Any, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
         """A call of a generator."""
@@ -83,6 +99,7 @@ class Draws(Expressions):
         if kind is None:
             raise UnsupportedError(f"random draws by '{method}'")
         source = _source(owner)
+        self._own = owner is self.own_generator and self._static_dtype(keywords) in ("int64", "float64")
         return getattr(self, f"_draw_{kind}")(method, source, [self.present(one) for one in args], keywords, node)
 
     # ---- kinds of draws ----
@@ -114,7 +131,7 @@ class Draws(Expressions):
         high = args[1] if len(args) > 1 else keywords.get("high", Known(1.0))
         (low_known, low_value), (high_known, high_value) = self.known(low), self.known(high)
         size = self._size(args[2:3], keywords)
-        if low_known and high_known:
+        if low_known and high_known and not self._is_plain(node):
             size = size or np.broadcast_shapes(np.shape(low_value), np.shape(high_value))
             found = self._drawn(method, source, node, "value", size, "float64", {"low": low_value, "high": high_value})
             return self._float(found, method)
@@ -136,7 +153,7 @@ class Draws(Expressions):
         scale = args[1] if len(args) > 1 else keywords.get("scale", keywords.get("sigma", Known(1.0)))
         size = self._size(args[2:3], keywords)
         (loc_known, loc_value), (scale_known, scale_value) = self.known(loc), self.known(scale)
-        if loc_known and scale_known:
+        if loc_known and scale_known and not self._is_plain(node):
             size = size or np.broadcast_shapes(np.shape(loc_value), np.shape(scale_value))
             found = self._drawn(
                 method, source, node, "value", size, "float64", {"loc": loc_value, "scale": scale_value}
@@ -165,7 +182,8 @@ class Draws(Expressions):
         python = source in ("Random", "random") or (source != "Generator" and not size)
         dtype = self._static_dtype(keywords)
         (low_known, low_value), (high_known, high_value) = self.known(low), self.known(high)
-        if low_known and high_known and np.ndim(low_value) == 0 and np.ndim(high_value) == 0:
+        scalars = low_known and high_known and np.ndim(low_value) == 0 and np.ndim(high_value) == 0
+        if scalars and not self._is_plain(node):
             count = int(high_value) - int(low_value) + inclusive
             found = self._drawn(method, source, node, "index", size, "int64", {"n": count})
             if isinstance(found, Var):
@@ -225,7 +243,7 @@ class Draws(Expressions):
         self, method: str, source: str, node: ast.Call, count: Operand, size: tuple[int, ...], chance: Value
     ) -> Operand:
         ok, weights = self.known(chance)
-        if isinstance(count, Const) and ok:
+        if isinstance(count, Const) and ok and not self._is_plain(node):
             arguments: dict[str, Any] = {"n": int(count.value)}
             if weights is not None:
                 arguments["p"] = [float(one) for one in np.asarray(weights)]
@@ -298,6 +316,8 @@ class Draws(Expressions):
             raise UnsupportedError("a shuffle of a list of changing length")
         total = int(length[1])
         places = self._drawn(method, source, node, "permutation", (total,), "int64", {"n": total, "k": total})
+        if isinstance(box, Known):
+            box = self.mutable(box)  # a constant that is shuffled is none
         if self.is_number(box):
             moved = self.arrays.getitem(self.operand(box), (places,))
             target, steps = (box, ()) if isinstance(box, Ref) else (box.base, box.steps)  # pyright: ignore[reportAttributeAccessIssue]
@@ -348,36 +368,54 @@ class Draws(Expressions):
         self.builder.emit(Let(out, "draw", (drawn,), {"site": name}))
         site = self.sites[name]
         following = self.builder.joined("add", operator.add, drawn, Const(1))
+        if self._loops:
+            self._count_loops(site)
         if isinstance(following, Const):
             site.count = max(site.count, int(following.value))
         else:
-            site.count = max(site.count, LOOP_COUNT, 2 * self.seen_counts.get((node.lineno, node.col_offset), 0))
+            site.count = max(site.count, LOOP_COUNT)
             over = self.builder.joined("ge", operator.ge, drawn, Const(site.count))
             self.store.overflow = self.logical("or", self.store.overflow, self.builder.cast(over, "bool", True))
-        if self.looping and isinstance(following, Const):
-            site.count = max(site.count, LOOP_COUNT, 2 * self.seen_counts.get((node.lineno, node.col_offset), 0))
         self.store.drawn[name] = self.builder.cast(following, "int64", True)
         return out
+
+    def _count_loops(self, site: DrawSite) -> None:
+        """Room for the draws of a site in the loops around it, once for each time they are run."""
+        key = (site.name, *(note for note, _ in self._loops))
+        if key in self._counted:
+            return
+        self._counted.add(key)
+        turns = math.prod(most for _, most in self._loops if most is not None)
+        if any(most is None for _, most in self._loops):
+            turns *= LOOP_COUNT
+        site.count = max(LOOP_COUNT, site.count + min(turns, MOST_DRAWS))
+
+    def _place(self, node: ast.Call) -> tuple[str, int, int]:
+        return self.frame.source.file, node.lineno, node.col_offset
+
+    def _is_plain(self, node: ast.Call) -> bool:
+        return self._place(node) in self.plain_sites
 
     def _site(
         self, method: str, source: str, node: ast.Call, form: str, size: tuple[int, ...], dtype: str,
         arguments: dict[str, Any],
     ) -> str:  # fmt: skip
         module, filename = self.frame.globals.get("__name__", ""), self.frame.source.file
-        key = (filename, node.lineno, node.col_offset)
+        key = self._place(node)
         for name, site in self.sites.items():
             if (site.filename, site.line, site.column) == key:
                 if (site.form, site.shape) != (form, size) or not _same_arguments(site.arguments, arguments):
                     if site.form == form == "unit" and site.shape == size:
                         return name
+                    if key not in self.plain_sites and site.shape == size and "permutation" not in (form, site.form):
+                        raise NeedsPlainDrawError(key)
                     raise UnsupportedError("one draw is made with different arguments by different callers")
                 return name
         name = f"{method}_{node.lineno}"
         while name in self.sites:
             name += "b"
-        self.sites[name] = DrawSite(
-            name, module, filename, node.lineno, node.col_offset, method, form, size, dtype, arguments, source
-        )
+        place = module, filename, node.lineno, node.col_offset
+        self.sites[name] = DrawSite(name, *place, method, form, size, dtype, arguments, source, self._own)
         return name
 
     def many(self, ref: Value) -> ManyCell:

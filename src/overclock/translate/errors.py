@@ -38,9 +38,25 @@ class UnsupportedError(OverclockError):
         return f"{self.place}: {self.reason}{shown}"
 
 
-class NeedsStateError(Exception):
-    """Something taken for a constant is changed: `path` must be part of the state, and the translation starts anew."""
+class AlwaysRaisesError(UnsupportedError):
+    """A statement of the reference that raises whatever the values are: where that depends, it is never reached."""
+
+
+class StartAnewError(Exception):
+    """Something was found out that changes everything before: the translation starts anew."""
+
+
+class NeedsStateError(StartAnewError):
+    """Something taken for a constant is changed: `path` must be part of the state."""
 
     def __init__(self, path: tuple[Any, ...]) -> None:
         super().__init__(path)
         self.path = path
+
+
+class NeedsPlainDrawError(StartAnewError):
+    """A draw is made with different arguments by different callers: it must be recorded as what they have in common."""
+
+    def __init__(self, site: tuple[str, int, int]) -> None:
+        super().__init__(site)
+        self.site = site

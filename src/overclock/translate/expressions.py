@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import enum
 import operator
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, ModuleType
@@ -10,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from overclock.translate.arrays import Remake
-from overclock.translate.errors import NeedsStateError, UnsupportedError
+from overclock.translate.errors import AlwaysRaisesError, StartAnewError, UnsupportedError
+from overclock.translate.flexible import Flexible, index_parts
 from overclock.translate.frames import Frame, own_names
 from overclock.translate.generators import GENERATORS
 from overclock.translate.ir import Const, Loop, Operand, Var
 from overclock.translate.layout import number
-from overclock.translate.lists import Lists
 from overclock.translate.shapes import Array, Fixed, Record, is_plain_object
 from overclock.translate.values import (
     UNSET,
@@ -35,6 +36,7 @@ from overclock.translate.values import (
     Pack,
     Pick,
     Ref,
+    Rows,
     Span,
     Super,
     Value,
@@ -42,18 +44,21 @@ from overclock.translate.values import (
 )  # fmt: skip
 
 TEXT = Gone("it is a text made from values of the run time")
+DRAWN = Gone("it comes from drawing or logging, which is left out")
 STOPPING = (any, all)  # these look at a generator's items only as far as needed
 CONSUMING = (sum, min, max, list, tuple, sorted, set, frozenset, dict)
+PLAIN = (str, bytes, bool, int, float, tuple, enum.Enum, np.generic, np.ndarray)  # nothing changes by a call
 ARRAY_FACTS = ("shape", "size", "ndim", "T", "dtype", "flat")
 
 
-class Expressions(Lists):
+class Expressions(Flexible):
     """What expressions mean."""
 
     def __init__(self) -> None:
         super().__init__()
         self.frames: list[Frame] = []
         self.paths: dict[int, tuple[Any, ...]] = {}  # id of a constant container of the instance -> where it hangs
+        self.stand_ins: dict[int, Value] = {}  # id of a live object -> what it is in this run
         self._alive: list[Any] = []  # parts of constants, whose ids must not be given to anything else
         self._temporary = 0
 
@@ -77,7 +82,7 @@ class Expressions(Lists):
         except UnsupportedError as error:
             error.locate(self.frame.source.place(node))
             raise
-        except (NeedsStateError, RecursionError):
+        except (StartAnewError, RecursionError):
             raise
         except Exception as error:
             raise UnsupportedError(f"{type(error).__name__}: {error}", self.frame.source.place(node)) from error
@@ -96,7 +101,7 @@ class Expressions(Lists):
         while at is not None:
             if name in self.store.frames[at]:
                 found = self.store.frames[at][name]
-                if isinstance(found, Gone):
+                if isinstance(found, Gone) and found is not TEXT:  # texts do no harm until they are used
                     raise UnsupportedError(f"'{name}' cannot be read: {found.reason}")
                 return found
             if name in own_names(self.frames[at].source.node):
@@ -258,11 +263,18 @@ class Expressions(Lists):
         self._temporary += 1
         return f"${self._temporary}"
 
+    def tested(self, node: ast.If | ast.IfExp) -> Operand:
+        """The condition of an `if`; whether it is known is noted."""
+        condition = self.condition(node.test)
+        known = bool(condition.value) if isinstance(condition, Const) else None
+        self.store.journal.test(self.frame.source.place(node), known)
+        return condition
+
     def visit_IfExp(self, node: ast.IfExp) -> Value:
         name = self._temporary_name()
         self.locals[name] = UNSET
         self.branch(
-            self.condition(node.test),
+            self.tested(node),
             lambda: self.set_local(name, self.evaluate(node.body)),
             lambda: self.set_local(name, self.evaluate(node.orelse)),
         )
@@ -279,7 +291,7 @@ class Expressions(Lists):
             return self._super(node)
         function = self.evaluate(node.func)
         if self.is_ignored(function):
-            return Known(None)
+            return DRAWN
         args: list[Value] = []
         for one in node.args:
             args += (
@@ -325,11 +337,8 @@ class Expressions(Lists):
                 return self._constant_attribute(value, inner, name)
             case Super(after, owner):
                 return self._super_attribute(after, owner, name)
-            case Pick(index, options):
-                found = [getattr(one, name) for one in options]
-                if all(callable(one) for one in found):
-                    return Bound(name, value)
-                return self.from_options(index, found)
+            case Pick():
+                return self._attribute_of_options(value, name)
             case Elem(_, _, Record() as shape) if shape.get(name) is not None:
                 return self.arrays.part(value, name, self.store)
             case Elem(_, _, Record(cls)) if cls != "dict":
@@ -344,7 +353,21 @@ class Expressions(Lists):
                 return items[cls._fields.index(name)]
         if self.is_number(value) and name in ARRAY_FACTS:
             return self._array_fact(value, name)
+        if self.is_flexible(value) and name in ARRAY_FACTS:
+            return self._flexible_fact(value, name)
         return Bound(name, value)
+
+    def _attribute_of_options(self, value: Pick, name: str) -> Value:
+        """What every option has under a name; methods of objects are run like any function, each on its object."""
+        if all(isinstance(one, PLAIN) for one in value.options):
+            found = [getattr(one, name) for one in value.options]
+            return Bound(name, value) if all(map(callable, found)) else self.from_options(value.index, found)
+        parts = [self.attribute(Known(one), name) for one in value.options]
+        if all(isinstance(one, Known) for one in parts):
+            return self.from_options(value.index, [one.value for one in parts])  # pyright: ignore[reportAttributeAccessIssue]
+        if all(isinstance(one, Bound) for one in parts):
+            return Pick(value.index, tuple(parts))
+        return self.select(parts, value.index)
 
     def _array_fact(self, value: Value, name: str) -> Value:
         operand = self.operand(value)
@@ -362,6 +385,20 @@ class Expressions(Lists):
                 return self.viewed(value, Remake("transpose", tuple(reversed(range(len(size))))))
         raise UnsupportedError(f"the attribute '{name}' of an array")
 
+    def _flexible_fact(self, value: Value, name: str) -> Value:
+        cell = self.many(value)
+        inner = cell.leaves[0].type.shape[1:]
+        match name:
+            case "shape":
+                return Pack((self.length(value), *map(Known, inner)))
+            case "size" if not inner:
+                return self.length(value)
+            case "ndim":
+                return Known(1 + len(inner))
+            case "dtype":
+                return Known(np.dtype(cell.leaves[0].type.dtype))
+        raise UnsupportedError(f"the attribute '{name}' of an array whose length is not known")
+
     def _constant_attribute(self, value: Known, inner: Any, name: str) -> Value:
         if isinstance(inner, bool | int | float | np.generic | np.ndarray | list | tuple | dict | set | str):
             attribute = getattr(inner, name)
@@ -375,6 +412,8 @@ class Expressions(Lists):
             assert static.fget is not None
             return self.call_function(static.fget, [value], {})
         found = getattr(inner, name)
+        if id(found) in self.stand_ins:
+            return self.stand_ins[id(found)]
         if id(inner) in self.paths and (isinstance(found, list | dict | np.ndarray | set) or is_plain_object(found)):
             self.paths.setdefault(id(found), (*self.paths[id(inner)], name))
         return Known(found)
@@ -396,10 +435,12 @@ class Expressions(Lists):
             raise UnsupportedError(
                 f"'{name}' is computed by a {type(static).__name__}: once, or whenever it is asked for?"
             )
-        if static is None and hasattr(cls, "__getattr__"):
+        if static is None and hasattr(cls, "__getattr__") and name not in getattr(like, "__dict__", {}):
             raise UnsupportedError(f"'{name}' is found by __getattr__")
         if like is not None and hasattr(like, name):
             found = getattr(like, name)
+            if id(found) in self.stand_ins:
+                return self.stand_ins[id(found)]
             if id(like) in self.paths and (isinstance(found, list | dict | np.ndarray | set) or is_plain_object(found)):
                 self.paths.setdefault(id(found), (*self.paths[id(like)], name))
             return Known(found)
@@ -473,15 +514,24 @@ class Expressions(Lists):
         value = self.present(value)
         index = index if isinstance(index, Pack) else self.present(index)
         if isinstance(value, Known) and isinstance(index, Known):
-            return self.part_of(value, value.value[index.value], index.value)
+            try:
+                return self.part_of(value, value.value[index.value], index.value)
+            except (IndexError, KeyError) as error:
+                raise AlwaysRaisesError(f"{type(error).__name__}: {error}") from error
         if isinstance(value, Pick):
             return self._item_of_options(value, index)
         if self.is_number(value):
-            return self.array_item(value, self.array_index(value, index))
+            return self._item_of_array(value, index)
+        if isinstance(value, Rows):
+            first, *further = index_parts(index)
+            row = self.item(Pack(value.items), first)
+            return self.item(row, Pack(tuple(further)) if len(further) > 1 else further[0]) if further else row
         if isinstance(value, Known) and isinstance(value.value, dict):
             keys = list(value.value)
             at, _ = self.position(keys, index)
             return self.from_options(at, [value.value[key] for key in keys])
+        if isinstance(value, Known) and isinstance(value.value, np.ndarray) and self.is_numbers(index):
+            return self.taken_objects(value.value, index)
         if isinstance(value, Known) and isinstance(value.value, np.ndarray):
             return self._item_of_objects(value.value, index)
         if isinstance(value, Known) and isinstance(value.value, list | tuple | str | range):
@@ -506,6 +556,16 @@ class Expressions(Lists):
             return self.item(value, index)
         return self.select(items, self._wrapped(index, len(items)))
 
+    def _item_of_array(self, value: Value, index: Value) -> Value:
+        if self.open_slices(index):
+            return self.between(value, index)
+        taken = self.taken(value, index)
+        if taken is not None:
+            return taken
+        if self.is_number(index) and (mask := self.operand(index)).type.kind == "b" and mask.type.shape:
+            return self.where_mask(value, mask)
+        return self.array_item(value, self.array_index(value, index))
+
     def _wrapped(self, index: Value, size: int) -> Operand:
         """A position in something of known length."""
         operand = self.operand(index)
@@ -518,15 +578,18 @@ class Expressions(Lists):
         return self.from_options(self._wrapped(index, len(options)), options)
 
     def _item_of_objects(self, table: np.ndarray, index: Value) -> Value:
-        """An entry of an array of texts or objects, by as many positions as it has axes."""
+        """An entry, or a row, of an array of texts or objects."""
         parts = self.iterate(index) if self.is_sequence(index) else [index]
-        if len(parts) != table.ndim:
+        if len(parts) > table.ndim or any(isinstance(part, Pack) or self.operand(part).type.shape for part in parts):
+            if table.dtype.kind in "US":
+                return TEXT
             raise UnsupportedError("a part of an array of things that are no numbers")
         at: Operand = Const(0)
-        for part, size in zip(parts, table.shape, strict=True):
+        for part, size in zip(parts, table.shape, strict=False):
             place = Const(range(size)[part.value]) if isinstance(part, Known) else self._wrapped(part, size)
             at = self.combined(at, size, place)
-        return self.from_options(at, table.ravel().tolist() if table.dtype.kind != "S" else list(table.ravel()))
+        flat = table.reshape(-1, *table.shape[len(parts) :])
+        return self.from_options(at, flat.tolist() if flat.ndim == 1 and table.dtype.kind != "S" else list(flat))
 
     def _item_of_options(self, value: Pick, index: Value) -> Value:
         if isinstance(index, Known):
@@ -580,6 +643,8 @@ class Expressions(Lists):
             if isinstance(part.value, int | np.integer) and not isinstance(part.value, bool):
                 return int(part.value)
         operand = self.operand(part)
+        if operand.type.shape == (0,) and self.is_sequence(part):
+            operand = Const(np.zeros(0, np.int64))  # an empty list names no places; an empty array of floats is wrong
         if operand.type.kind == "b" and operand.type.shape:
             raise UnsupportedError("the items of an array where a mask holds: their number is not known")
         if operand.type.kind == "f":
@@ -598,14 +663,12 @@ class Expressions(Lists):
         """An argument; a generator's items are computed here, where that is what the function does first of all."""
         if not isinstance(node, ast.GeneratorExp):
             return self.evaluate(node)
-        every = lambda: self.comprehension(node.generators, node.elt)  # noqa: E731
         inner = function.value if isinstance(function, Known) else None
         if inner in STOPPING:
-            if self.tried(every)[2]:
-                raise UnsupportedError("something is changed by a generator that stops as soon as the answer is known")
-        elif inner not in CONSUMING and not (isinstance(function, Bound) and function.function in ("join", "extend")):
+            return self.new_list([self.until(node, inner is any)])
+        if inner not in CONSUMING and not (isinstance(function, Bound) and function.function in ("join", "extend")):
             raise UnsupportedError("a generator that is not used up at once")
-        return every()
+        return self.comprehension(node.generators, node.elt)
 
     def visit_SetComp(self, node: ast.SetComp) -> Value:
         return Lazy("set", (self.comprehension(node.generators, node.elt),))
@@ -621,6 +684,9 @@ class Expressions(Lists):
         return self.store.new(DictCell(found))
 
     def comprehension(self, generators: list[ast.comprehension], element: ast.expr) -> Value:
+        raise NotImplementedError
+
+    def until(self, node: ast.GeneratorExp, wanted: bool) -> Value:
         raise NotImplementedError
 
 

@@ -10,13 +10,13 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from overclock.translate.errors import NeedsStateError, UnsupportedError
+from overclock.translate.errors import AlwaysRaisesError, NeedsStateError, StartAnewError, UnsupportedError
+from overclock.translate.flexible import index_parts, is_slice
 from overclock.translate.frames import RETURNED, VALUE, Frame, source_of
+from overclock.translate.generators import GENERATORS
 from overclock.translate.ir import Const, Note, Operand, Type, Var
 from overclock.translate.iteration import Iteration
-from overclock.translate.shapes import Fixed, Record
+from overclock.translate.shapes import FLEXIBLE, Fixed, Record
 from overclock.translate.values import (
     UNSET,
     ArrayCell,
@@ -33,10 +33,13 @@ from overclock.translate.values import (
     Pack,
     Pick,
     Ref,
+    Rows,
     Value,
     View,
+    Window,
 )  # fmt: skip
 
+MOST_NESTED = 20  # calls of one function inside itself
 MOST_LENGTHS = 4  # of lists that one name stands for, each followed on its own
 
 
@@ -47,6 +50,7 @@ class Interpreter(Iteration):
         super().__init__()
         self.assumptions: list[str] = []
         self._permuted = False  # whether items of lists change their places now, and none gets a second one
+        self._trying = 0  # how many handlers of exceptions there are around what is run
         self._ragged: str | None = None  # a local that was just assigned lists of different lengths
 
     # ---- calls ----
@@ -68,7 +72,7 @@ class Interpreter(Iteration):
             source = source_of(function)
             frame = Frame(source, function.__globals__, cls or self._defining_class(function, args))
             defaults = [Known(one) for one in function.__defaults__ or ()]
-        if len(self.frames) > 60:
+        if sum(one.source.node is source.node for one in self.frames) > MOST_NESTED:
             raise UnsupportedError("functions that call themselves without an end that is known")
         bound = self._bind(source.node.args, args, keywords, defaults, function, source)
         if closure is None and function is not None and function.__closure__:
@@ -184,15 +188,22 @@ class Interpreter(Iteration):
 
     def _statement(self, node: ast.stmt) -> None:
         method: Callable[[Any], None] | None = getattr(self, f"visit_{type(node).__name__}", None)
-        self.store.journal.place = self.frame.source.place(node)
+        self.store.journal.enter(self.frame.source.place(node))
         try:
             if method is None:
                 raise UnsupportedError(f"the statement {type(node).__name__} is not supported")
             method(node)
+        except AlwaysRaisesError as error:
+            error.locate(self.frame.source.place(node))
+            if self._trying:
+                raise UnsupportedError(
+                    f"an exception decides what happens next: {error.reason}", error.place
+                ) from error
+            self.visit_Raise(node)
         except UnsupportedError as error:
             error.locate(self.frame.source.place(node))
             raise
-        except (NeedsStateError, RecursionError):
+        except (StartAnewError, RecursionError):
             raise
         except Exception as error:
             raise UnsupportedError(f"{type(error).__name__}: {error}", self.frame.source.place(node)) from error
@@ -226,7 +237,7 @@ class Interpreter(Iteration):
     def visit_Continue(self, node: ast.Continue) -> None:
         self.locals[f"$continued{self.frame.depth}"] = Known(True)
 
-    def visit_Raise(self, node: ast.Raise) -> None:
+    def visit_Raise(self, node: ast.stmt) -> None:
         # A step that raises is no step: what comes behind is not reached, whatever the values are.
         self.assumptions.append(f"{self.frame.source.place(node)}: never raised")
         self.locals[RETURNED] = Known(True)
@@ -235,7 +246,7 @@ class Interpreter(Iteration):
         self.assumptions.append(f"{self.frame.source.place(node)}: holds")
 
     def visit_If(self, node: ast.If) -> None:
-        condition = self.condition(node.test)
+        condition = self.tested(node)
         if isinstance(condition, Var):
             self.name_operand(condition, "")
         note = self.frame.source.text(node.test)
@@ -253,14 +264,18 @@ class Interpreter(Iteration):
             for part in ast.walk(ast.Module(node.body, [])):
                 if not self._safe(part):
                     raise UnsupportedError("an exception may decide what happens next")
-        self.run([*node.body, *node.orelse, *node.finalbody])
+        self._trying += bool(node.handlers)
+        try:
+            self.run([*node.body, *node.orelse, *node.finalbody])
+        finally:
+            self._trying -= bool(node.handlers)
 
     def _safe(self, part: ast.AST) -> bool:
         """Whether nothing can be raised here: what could is known while translating, and does not."""
         match part:
             case ast.Raise() | ast.Assert():
                 return False
-            case ast.Subscript(slice=index, ctx=ast.Load()):
+            case ast.Subscript(slice=index):
                 return self._is_known(index)
             case ast.BinOp(op=ast.Div() | ast.FloorDiv() | ast.Mod() | ast.Pow(), right=divisor):
                 return self._is_known(divisor)
@@ -361,6 +376,9 @@ class Interpreter(Iteration):
 
     def _masked_read(self, owner: Value, index: Value) -> Value | None:
         """array[mask] on the way to array[mask] += value: everything, of which only the masked part is written."""
+        if self.is_number(owner) and self.open_slices(index):
+            owner, index = self.narrowed(owner, index)
+            return self.fresh(self.operand(owner)) if all(map(is_slice, index_parts(index))) else None
         if self.is_number(owner) and not isinstance(index, Pack) and self._is_mask(index):
             return self.fresh(self.operand(owner))
         return None
@@ -377,11 +395,18 @@ class Interpreter(Iteration):
         if (
             isinstance(shown, Ref)
             and isinstance(self.store[shown], ListCell | ManyCell)
+            and not self.is_flexible(shown)
             and isinstance(node.op, ast.Add)
         ):
             self.extend(self.mutable(shown), value)
             return
+        if isinstance(shown, Window | Rows):
+            raise UnsupportedError("a part of an array whose shape is not known is changed in place")
         result = self.binary(node.op, current, value)
+        if self.is_flexible(shown) and not isinstance(node.target, ast.Subscript):
+            cell, new = self.many(self.mutable(shown)), self.many(result)
+            cell.leaves = [self.builder.cast(new.leaves[0], cell.leaves[0].type.dtype)]
+            return
         if isinstance(shown, Ref | View) and self.is_number(shown) and self.operand(shown).type.shape:
             # In place: the array keeps its dtype, and whoever else has it sees the change.
             target, steps = (shown, ()) if isinstance(shown, Ref) else (shown.base, shown.steps)
@@ -422,8 +447,13 @@ class Interpreter(Iteration):
                 raise UnsupportedError("a starred target")
 
     def _unpack(self, parts: list[ast.expr], value: Value) -> None:
-        items = self.iterate(value)
         starred = [at for at, part in enumerate(parts) if isinstance(part, ast.Starred)]
+        shown = self.present(value)
+        if not starred and isinstance(shown, Ref) and isinstance(self.store[shown], ManyCell):
+            # Another number of items would be an error, and a step that raises is no step.
+            items = [self.item(shown, Known(at)) for at in range(len(parts))]
+        else:
+            items = self.iterate(value)
         if starred:
             at = starred[0]
             behind = len(parts) - at - 1
@@ -456,6 +486,11 @@ class Interpreter(Iteration):
         """owner.name = value."""
         if isinstance(value, Num):
             self.name_operand(value.operand, name)
+        if isinstance(value, Known) and isinstance(value.value, GENERATORS):
+            cell = self.store[owner] if isinstance(owner, Ref) else None
+            if isinstance(cell, ObjectCell):
+                cell.fields[name] = value
+            return  # who draws is no state: draws are told apart by their places
         if isinstance(owner, Known):
             if id(owner.value) in self.paths:
                 raise NeedsStateError((*self.paths[id(owner.value)], name))
@@ -481,6 +516,10 @@ class Interpreter(Iteration):
         if isinstance(owner, Elem):
             self._set_elem_item(owner, index, value)
             return
+        if isinstance(owner, View) and self.open_slices(index):
+            self.mutable(owner.base)
+            self.write_between(owner, index, value)
+            return
         if isinstance(owner, View):
             steps = (*owner.steps, *self._write_steps(owner, index))
             self._write_array(owner.base, steps, owner, index, value)
@@ -488,8 +527,10 @@ class Interpreter(Iteration):
         ref = self.mutable(owner)
         cell = self.store[ref]
         match cell:
-            case ArrayCell() if self._open_slice(index) is not None:
-                self._write_between(ref, index, value)
+            case ArrayCell() if self.open_slices(index):
+                self.write_between(ref, index, value)
+            case ArrayCell() if self.is_numbers(index):
+                self.arrays.assign(ref, (), self.scatter(self.operand(ref), index, value), self.store)
             case ArrayCell():
                 self._write_array(ref, self._write_steps(ref, index), ref, index, value)
             case ListCell(items) if isinstance(index, Known):
@@ -502,6 +543,10 @@ class Interpreter(Iteration):
             case ListCell():
                 self.arrayify(ref)
                 self.set_item(ref, index, value)
+            case ManyCell() if cell.kind == FLEXIBLE:
+                self._set_flexible(cell, index, value)
+            case ManyCell() if isinstance(index, Pack) and index.cls is slice:
+                raise UnsupportedError("a slice of a list of changing length is assigned")
             case ManyCell():
                 self.ensure_shape(ref, self.layout.shape(value, self.store))
                 cell = self.many(ref)
@@ -514,6 +559,11 @@ class Interpreter(Iteration):
                 self._set_key(items, index, value)
             case ObjectCell(cls):
                 self.call_function(cls.__setitem__, [ref, index, value], {})  # pyright: ignore[reportAttributeAccessIssue]
+
+    def _set_flexible(self, cell: ManyCell, index: Value, value: Value) -> None:
+        if not self.is_number(index) or self.operand(index).type.shape:
+            raise UnsupportedError("several places of an array whose length is not known are changed")
+        cell.leaves[0] = self.arrays.setitem(cell.leaves[0], (self.place(cell, index),), self.operand(value))
 
     def _set_key(self, items: dict[Any, Value], index: Value, value: Value) -> None:
         if isinstance(index, Known):
@@ -559,47 +609,6 @@ class Interpreter(Iteration):
             operand = self.where(mask, self.arrays.full_like(base, operand), base)
             steps = owner.steps if isinstance(owner, View) else ()
         self.arrays.assign(self.mutable(ref), steps, operand, self.store)
-
-    def _open_slice(self, index: Value) -> int | None:
-        """Which part of an index is a slice whose bounds are not known."""
-        parts = index.items if isinstance(index, Pack) and index.cls is not slice else (index,)
-        for at, part in enumerate(parts):
-            if isinstance(part, Pack) and part.cls is slice and not all(isinstance(one, Known) for one in part.items):
-                return at
-        return None
-
-    def _write_between(self, ref: Ref, index: Value, value: Value) -> None:
-        """array[..., start:stop, ...] = number, with bounds of the run time: a mask along that axis."""
-        parts = list(index.items) if isinstance(index, Pack) and index.cls is not slice else [index]
-        at = self._open_slice(index)
-        operand = self.operand(value)
-        if at is None or operand.type.shape or any(self._open_slice(part) is not None for part in parts[at + 1 :]):
-            raise UnsupportedError("a slice with bounds that are not known is assigned an array")
-        cut = parts[at]
-        assert isinstance(cut, Pack)
-        start, stop, step = cut.items
-        if not (isinstance(step, Known) and step.value is None):
-            raise UnsupportedError("a slice with bounds that are not known and a step")
-        whole = Pack((Known(None), Known(None), Known(None)), slice)
-        full = self.array_index(ref, Pack(tuple(whole if k == at else part for k, part in enumerate(parts))))
-        base = self.operand(ref)
-        size = base.type.shape[at]
-        places: Operand = Const(np.arange(size))
-        mask: Operand = Const(np.ones(size, bool))
-        for bound, op, function in ((start, "ge", operator.ge), (stop, "lt", operator.lt)):
-            if isinstance(bound, Known) and bound.value is None:
-                continue
-            limit = self.operand(bound)
-            negative = self.builder.joined("lt", operator.lt, limit, Const(0))
-            wrapped = self.builder.joined("add", operator.add, limit, Const(size))
-            limit = self.where(negative, self.builder.cast(wrapped, "int64"), self.builder.cast(limit, "int64"))
-            mask = self.builder.let("and", np.logical_and, mask, self.builder.joined(op, function, places, limit))
-        now = self.arrays.getitem(base, full)
-        axis = sum(isinstance(part, tuple) for part in full[:at])
-        extra = len(now.type.shape) - axis - 1
-        mask = self.arrays.getitem(mask, (("rest",), *([("new",)] * extra))) if extra else mask
-        new = self.where(mask, self.arrays.full_like(now, operand), now)
-        self.arrays.assign(self.mutable(ref), (full,), new, self.store)
 
     def spread_mask(self, mask: Operand, base: Operand) -> Operand:
         """A mask over the first axes of an array."""

@@ -17,6 +17,7 @@ from overclock.translate.errors import UnsupportedError
 from overclock.translate.shapes import PYTHON_DTYPES
 
 SIGNED_RANGE = 2**62
+SMALL = ("int8", "uint8", "int16", "uint16", "int32", "uint32")  # whose whole range is worth knowing
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
@@ -45,6 +46,7 @@ class Var:
     hint: str = ""
     low: int | None = None
     high: int | None = None
+    origin: "tuple[Var, int] | None" = None  # this is another whole number plus a constant
     number: int = dataclasses.field(default_factory=lambda: next(_numbers))
 
     def __repr__(self) -> str:
@@ -129,6 +131,12 @@ Statement = Let | If | Loop | Note
 Block = list[Statement]
 
 
+def size(block: "Block") -> int:
+    """How many statements there are, those inside others included."""
+    inner = {If: ("then", "orelse"), Loop: ("header", "body")}
+    return sum(1 + sum(size(getattr(one, part)) for part in inner.get(type(one), ())) for one in block)
+
+
 def sample(operand: Operand, fill: int = 1) -> Any:
     """Some value of an operand's type: what NumPy does with it tells the type of a result."""
     if isinstance(operand, Const):
@@ -201,11 +209,13 @@ class Builder:
             if operand.type.python == python:
                 return operand
             out = Var(dataclasses.replace(operand.type, python=python), operand.hint, operand.low, operand.high)
+            out.origin = operand.origin or (operand, 0)
             self.emit(Let(out, "same", (operand,)))
             return out
         out = Var(Type(dtype, operand.type.shape, python and not operand.type.shape), operand.hint)
         if np.dtype(dtype).kind in "iu" and operand.type.kind in "biu":
             out.low, out.high = fitting(bounds(operand), dtype)
+            out.origin = operand.origin or (operand, 0)
         self.emit(Let(out, "cast", (operand,), {"dtype": dtype}))
         return out
 
@@ -228,15 +238,17 @@ class Builder:
         cast = [self.cast(one, common, one.type.python) for one in args]
         out = Var(result, hint)
         out.low, out.high = fitting(_range(op, cast), result.dtype)
+        out.origin = _shifted(op, args) if result.dtype == "int64" and not result.shape else None
         self.emit(Let(out, op, tuple(cast)))
         return out
 
 
 def _fits(operand: Operand, dtype: str) -> bool:
-    """Whether a Python number can be cast to an integer type."""
-    if not isinstance(operand, Const) or not operand.type.python or operand.type.kind != "i":
+    """Whether a Python number can surely be cast to an integer type."""
+    if not operand.type.python or operand.type.kind != "i":
         return True
-    return bool(np.iinfo(dtype).min <= operand.value <= np.iinfo(dtype).max)
+    (low, high), limits = bounds(operand), np.iinfo(dtype)
+    return low is not None and high is not None and limits.min <= low and high <= limits.max
 
 
 def fitting(found: tuple[int | None, int | None], dtype: str) -> tuple[int | None, int | None]:
@@ -263,7 +275,26 @@ def bounds(operand: Operand) -> tuple[int | None, int | None]:
         return (int(value.min()), int(value.max())) if value.dtype.kind in "biu" and value.size else (None, None)
     if operand.type.kind == "b":
         return 0, 1
+    if operand.low is None and operand.high is None and operand.type.dtype in SMALL:
+        limits = np.iinfo(operand.type.dtype)
+        return limits.min, limits.max
     return operand.low, operand.high
+
+
+def distance(a: Operand, b: Operand) -> int | None:
+    """b - a, where that is known although a and b are not."""
+    if not isinstance(a, Var) or not isinstance(b, Var):
+        return None
+    (root_a, more_a), (root_b, more_b) = (one.origin or (one, 0) for one in (a, b))
+    return more_b - more_a if root_a is root_b else None
+
+
+def _shifted(op: str, args: Sequence[Operand]) -> tuple[Var, int] | None:
+    for one, other in (args, args[::-1]) if op == "add" else (args,) if op == "sub" else ():
+        if isinstance(one, Var) and isinstance(other, Const) and one.type.dtype == "int64" and other.type.kind in "iu":
+            root, more = one.origin or (one, 0)
+            return root, more + (int(other.value) if op == "add" else -int(other.value))
+    return None
 
 
 def _range(op: str, args: Sequence[Operand]) -> tuple[int | None, int | None]:

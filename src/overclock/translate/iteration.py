@@ -10,11 +10,13 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from overclock.translate.calls import Calls
 from overclock.translate.control import DEFAULT_CAPACITY, TestChangesError
 from overclock.translate.errors import UnsupportedError
 from overclock.translate.frames import RETURNED, names_read
-from overclock.translate.ir import Const, Operand, Var
+from overclock.translate.ir import Const, Operand, Var, size
 from overclock.translate.layout import number
 from overclock.translate.values import (
     DictCell,
@@ -30,6 +32,7 @@ from overclock.translate.values import (
 )  # fmt: skip
 
 UNROLLED = 4  # a loop of at most so many turns is written out
+LONG = 48  # statements: what becomes longer than this when it is written out stays a loop, if it can be one
 MOST_UNROLLED = 400
 MOST_GROWN = 3 * UNROLLED  # turns that are written out of a loop over a list that it makes longer
 
@@ -103,7 +106,10 @@ class Iteration(Calls):
         if isinstance(count, Const) and int(count.value) <= UNROLLED:
             try:
                 self._unrolled(source, node, turn, backwards)
-                return
+                if size(self.builder.block[statements:]) <= LONG or int(count.value) == 1:
+                    return
+                self.store = before.copy()
+                del self.builder.block[statements:]
             except GrowingError:
                 if not isinstance(iterable, Ref):
                     raise
@@ -319,7 +325,8 @@ class Iteration(Calls):
         def test() -> Operand:
             stopped = self.logical("or", self.flag(RETURNED), self.flag(broken))
             # Without room or draws nothing is right any more; but the loop must end.
-            stopped = self.logical("or", stopped, self.store.overflow)
+            for overflow in (self.store.overflow, *self.store.full.values()):
+                stopped = self.logical("or", stopped, overflow)
             if isinstance(stopped, Const) and stopped.value:
                 return Const(False)
             holds = header()
@@ -354,25 +361,61 @@ class Iteration(Calls):
     def comprehension(self, generators: list[ast.comprehension], element: ast.expr) -> Value:
         """A list, built by the loops it stands for; its names are its own."""
         result = self.store.new(ListCell([]))
+        length = self._alone(generators, lambda: self.append(result, self.evaluate(element)))
+        cell = self.store[result]
+        if length is not None and isinstance(cell, ManyCell):
+            cell.length = Const(np.int64(length))
+        return result
+
+    def until(self, node: ast.GeneratorExp, wanted: bool) -> Value:
+        """any() and all() of a generator: nothing is computed behind the first item that decides."""
+        decided = self._temporary_name()
+        self.locals[decided] = Known(False)
+
+        def look() -> None:
+            test = self.condition(node.elt)
+            self.set_local(decided, number(test if wanted else self.negated(test)))
+
+        self._alone(node.generators, lambda: self.branch(self.flag(decided), lambda: None, look))
+        found = self.truth(self.locals.pop(decided))
+        return number(found if wanted else self.negated(found))
+
+    def _alone(self, generators: list[ast.comprehension], then: Callable[[], None]) -> int | None:
+        """Run loops whose names are their own; how many turns there are in all, where that is known."""
         hidden = {name: self.locals[name] for one in generators for name in _targets(one.target) if name in self.locals}
-        self._generate(generators, element, result)
+        count = self._generate(generators, then)
         for name in (name for one in generators for name in _targets(one.target)):
             self.locals.pop(name, None)
         self.locals.update(hidden)
-        return result
+        return count
 
-    def _generate(self, generators: list[ast.comprehension], element: ast.expr, result: Ref) -> None:
+    def _generate(self, generators: list[ast.comprehension], then: Callable[[], None]) -> int | None:
         if not generators:
-            self.append(result, self.evaluate(element))
-            return
+            then()
+            return 1
         one = generators[0]
+        inner: list[int | None] = []  # how many turns of the loops inside there are in each turn
 
         def turn(item: Value) -> None:
             self.assign(one.target, item)
-            self._when(one.ifs, lambda: self._generate(generators[1:], element, result))
+            self._when(one.ifs, lambda: inner.append(self._generate(generators[1:], then)))
 
         iterable = self.present(self.evaluate(one.iter))
+        count = self._turns_of(iterable)
         self.for_each(iterable, one, turn, self.frame.source.text(one.iter))
+        if one.ifs or count is None or count != self._turns_of(iterable) or None in inner:
+            return None
+        known = [each for each in inner if each is not None]
+        if len(set(known)) == 1:
+            return count * known[0]
+        return sum(known) if len(known) == count else None
+
+    def _turns_of(self, iterable: Value) -> int | None:
+        if isinstance(iterable, Lazy) and iterable.kind == "chain":
+            return None
+        backwards = isinstance(iterable, Lazy) and iterable.kind == "reversed"
+        count = self._source(iterable.items[0] if backwards and isinstance(iterable, Lazy) else iterable).count()
+        return int(count.value) if isinstance(count, Const) else None
 
     def _when(self, tests: list[ast.expr], then: Callable[[], None]) -> None:
         if not tests:

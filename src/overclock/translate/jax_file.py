@@ -76,9 +76,9 @@ class _File:
         lines.append("import jax.numpy as jnp")
         if "np." in re.sub(r"jnp\.", "", text) or self._tables.lines:
             lines.append("import numpy as np")
-        kinds = sorted(
-            {KINDS[np.dtype(leaf.dtype).kind] for leaf in self._program.state} | {"Float", "Bool"} | self._draw_kinds()
-        )
+        held = [self._program.step.results["observation"].type] if self._program.stored_observation else []
+        stored = {KINDS[np.dtype(one.dtype).kind] for one in [*self._program.state, *held]}
+        kinds = sorted(stored | {"Float", "Bool"} | self._draw_kinds())
         lines += [f"from jaxtyping import Array, {', '.join(kinds)}", ""]
         spaces = {name for name in ("Box", "Discrete", "MultiDiscrete") if f"{name}(" in text}
         return [
@@ -126,9 +126,17 @@ class _File:
             f"class {cls}(Environment[{cls}State, {cls}Params]):",
             f'    """{self._program.name}."""',
             "",
+            f"    numpy_refusal = {self._numpy_refusal()!r}  # why rng='numpy' is not possible; empty where it is",
+            "",
             f"    def default_params(self) -> {cls}Params:",
             f"        return {cls}Params()",
         ]
+
+    def _numpy_refusal(self) -> str:
+        """Whether the same seed can give the reference's own episodes."""
+        program = self._program
+        kept = f"a reset of the reference leaves '{program.restart[0]}' as it was" if program.restart else ""
+        return program.reset.numpy_refusal or program.step.numpy_refusal or kept
 
     def _spaces(self) -> list[str]:
         lines = []

@@ -436,4 +436,6 @@ def _number(value: Any) -> str:
         if np.isinf(number):
             return "jnp.inf" if number > 0 else "-jnp.inf"
         return repr(number)
-    return repr(int(value))
+    whole = "jnp.iinfo(jnp.result_type(int))"  # where x64 is off, the ends of the range are those of 32 bits
+    ends = {np.iinfo(np.int64).min: f"{whole}.min", np.iinfo(np.int64).max: f"{whole}.max"}
+    return ends.get(int(value), repr(int(value)))

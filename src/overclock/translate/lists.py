@@ -13,7 +13,7 @@ from overclock.translate.errors import UnsupportedError
 from overclock.translate.ir import Const, Operand, Var, bounds
 from overclock.translate.layout import number, resized, stack
 from overclock.translate.operators import Operators
-from overclock.translate.shapes import Exactly, Fixed, Many, Number, Shape, leaves
+from overclock.translate.shapes import FLEXIBLE, LIST, Exactly, Fixed, Many, Number, Shape, leaves
 from overclock.translate.values import (
     ArrayCell,
     DictCell,
@@ -281,7 +281,11 @@ class Lists(Operators):
             cell.capacity += 1
             cell.leaves = [resized(self.builder, leaf, cell.capacity) for leaf in cell.leaves]
         full = self.builder.joined("ge", operator.ge, cell.length, Const(cell.capacity))
-        self.store.overflow = self.logical("or", self.store.overflow, self.builder.cast(full, "bool", True))
+        full = self.builder.cast(full, "bool", True)
+        if ref.cell in self.kept:  # of a list of the state: without a meaning where nobody reads that list
+            self.store.full[ref.cell] = self.logical("or", self.store.full.get(ref.cell, Const(False)), full)
+        else:
+            self.store.overflow = self.logical("or", self.store.overflow, full)
         for at, operand in enumerate(self.layout.lower(value, cell.of, self.store)):
             cell.leaves[at] = self.arrays.setitem(cell.leaves[at], (cell.length,), operand)
         self._set_length(cell, self.builder.joined("add", operator.add, cell.length, Const(1)))
@@ -310,7 +314,8 @@ class Lists(Operators):
             self.as_many(ref, of, len(items) + source.capacity, self.store)
         self.ensure_shape(ref, source.of)
         cell, source = self.many(ref), self.many(other)
-        capacity = cell.capacity + source.capacity
+        # A list that nobody has counted on yet gets room; one of the state has the room it has.
+        capacity = cell.capacity + source.capacity if self._new(ref) else cell.capacity
         columns = self.layout.lower(other, Many(cell.of, source.capacity), self.store)[1:]
         places = self.builder.joined("sub", operator.sub, Const(np.arange(capacity)), cell.length)
         own = self.builder.joined("lt", operator.lt, Const(np.arange(capacity)), cell.length)
@@ -321,10 +326,12 @@ class Lists(Operators):
             cell.leaves[at] = self.where(self.spread(own, base), base, moved)
         if changeable(cell.of):
             self.store.echoes.siblings(ref.cell, other.cell)
-        cell.length = self.builder.joined("add", operator.add, cell.length, source.length)
+        length = self.builder.joined("add", operator.add, cell.length, source.length)
+        if capacity == cell.capacity:
+            full = self.builder.joined("gt", operator.gt, length, Const(capacity))
+            self.store.overflow = self.logical("or", self.store.overflow, self.builder.cast(full, "bool", True))
         cell.capacity = capacity
-        if isinstance(cell.length, Var):
-            cell.length.low, cell.length.high = 0, capacity
+        self._set_length(cell, length)
 
     def spread(self, flags: Operand, like: Operand) -> Operand:
         """Flags along the first axis, as an array that broadcasts against all of `like`."""
@@ -339,7 +346,8 @@ class Lists(Operators):
     def where(self, condition: Operand, yes: Operand, no: Operand) -> Operand:
         """np.where on operands of one dtype."""
         if isinstance(condition, Const) and np.ndim(condition.value) == 0:
-            return yes if condition.value else no
+            chosen, size = yes if condition.value else no, np.broadcast_shapes(yes.type.shape, no.type.shape)
+            return self.arrays.full_like(Const(np.zeros(size, chosen.type.dtype)), chosen) if size else chosen
         return self.builder.let("where", np.where, condition, yes, no)
 
     def matches(self, cell: ManyCell, item: Value) -> Operand:
@@ -517,9 +525,8 @@ class Lists(Operators):
     def copy_list(self, value: Value) -> Ref:
         """A new list with the same items."""
         if isinstance(value, Ref) and isinstance(cell := self.store[value], ManyCell):
-            return self._sharing_items(
-                value, ManyCell(cell.of, cell.capacity, list(cell.leaves), cell.length, cell.kind)
-            )
+            kind = LIST if cell.kind == FLEXIBLE else cell.kind
+            return self._sharing_items(value, ManyCell(cell.of, cell.capacity, list(cell.leaves), cell.length, kind))
         return self.new_list(list(self.iterate(value)))
 
     def masked(self, cell: ManyCell, padding: Any) -> Operand:

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from overclock.translate.errors import UnsupportedError
+from overclock.translate.expressions import TEXT
 from overclock.translate.ir import Const, Operand, Var
 from overclock.translate.layout import number
-from overclock.translate.shapes import Number
+from overclock.translate.shapes import Choice, Number
 from overclock.translate.values import (
     ArrayCell,
     DictCell,
@@ -19,9 +20,13 @@ from overclock.translate.values import (
     Num,
     ObjectCell,
     Pack,
+    Pick,
     Ref,
+    Rows,
     Value,
     View,
+    Window,
+    same_operand,
 )  # fmt: skip
 from overclock.translate.views import CHANGING, REMADE, SHARING, Views
 
@@ -55,7 +60,7 @@ PLAIN = {
     "transpose": 1, "ravel": 1, "flip": 1, "fliplr": 1, "flipud": 1, "rot90": 1, "roll": 1, "sort": 1, "argsort": 1,
     "diff": 1, "squeeze": 1, "expand_dims": 1, "reshape": 1, "repeat": 1, "tile": 1, "swapaxes": 1, "moveaxis": 1,
     "triu": 1, "tril": 1, "trace": 1, "diag": 1, "dot": 2, "inner": 2, "outer": 2, "cross": 2, "matmul": 2, "kron": 2,
-    "broadcast_to": 1, "nan_to_num": 1, "searchsorted": 2, "interp": 3, "pad": 1, "round": 1, "around": 1,
+    "broadcast_to": 1, "nan_to_num": 1, "searchsorted": 2, "interp": 3, "round": 1, "around": 1,
     "convolve": 2, "take": 2, "isclose": 2, "atleast_1d": 1, "atleast_2d": 1, "diagonal": 1, "cumsum": 1,
 }  # fmt: skip
 STATIC_NAMES = {
@@ -63,7 +68,7 @@ STATIC_NAMES = {
     "argsort": ("axis",), "diff": ("n", "axis"), "squeeze": ("axis",), "expand_dims": ("axis",), "reshape": ("shape",),
     "repeat": ("repeats", "axis"), "tile": ("reps",), "swapaxes": ("axis1", "axis2"),
     "moveaxis": ("source", "destination"), "triu": ("k",), "tril": ("k",), "trace": ("offset",), "diag": ("k",),
-    "broadcast_to": ("shape",), "searchsorted": ("side",), "pad": ("pad_width", "mode"), "round": ("decimals",),
+    "broadcast_to": ("shape",), "searchsorted": ("side",), "round": ("decimals",),
     "around": ("decimals",), "convolve": ("mode",), "take": ("axis",), "isclose": ("rtol", "atol"),
     "diagonal": ("offset",),
     "cumsum": ("axis",),
@@ -73,6 +78,7 @@ ASARRAY = ("asarray", "asanyarray", "ascontiguousarray")  # give the array itsel
 KEYWORDS = {
     "array": {"copy", "ndmin"}, "clip": {"a_min", "a_max", "min", "max"}, "concatenate": {"axis"}, "stack": {"axis"},
     "allclose": {"rtol", "atol"}, "norm": {"ord", "axis"}, "append": {"axis"},
+    "pad": {"pad_width", "mode", "constant_values"},
 }  # fmt: skip
 MAKERS = ("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "full_like", "empty_like", "arange", "linspace",
           "eye", "identity", "tri", "indices", "meshgrid")  # fmt: skip
@@ -124,6 +130,8 @@ class NumpyCalls(Views):
         if all(ok for ok, _ in (*found, *named.values())) and "out" not in keywords and name not in ASARRAY:
             made = self.constant(function(*(one for _, one in found), **{key: one for key, (_, one) in named.items()}))
             return self.sharing(made, args[0]) if name in SHARING else made
+        if any(map(self._is_text, args)):
+            return TEXT
         if isinstance(function, type):
             return self.fresh(self.builder.cast(self._as_array(args[0]), np.dtype(function).name))
         out = keywords.pop("out", None)
@@ -132,6 +140,9 @@ class NumpyCalls(Views):
             raise UnsupportedError(f"np.{name} with {min(unknown)}=")
         result = self._numpy(name, function, args, keywords)
         if dtype is not None and isinstance(dtype, Known) and dtype.value is not None:
+            if self.is_flexible(result):
+                cell = self.many(result)
+                return self.flexible(self.builder.cast(cell.leaves[0], np.dtype(dtype.value).name), cell.length)
             operand = self.operand(result)
             if operand.type.dtype != np.dtype(dtype.value).name or operand.type.python:
                 result = self.fresh(self.builder.cast(operand, np.dtype(dtype.value).name))
@@ -140,6 +151,17 @@ class NumpyCalls(Views):
             self.arrays.assign(self.mutable(target), steps, self.operand(result), self.store)
             return out
         return self.sharing(result, args[0]) if name in SHARING else result
+
+    def _is_text(self, value: Value) -> bool:
+        """Texts, of which at least one is chosen at run time, and lists of such."""
+        match value:
+            case Pick(_, options):
+                return all(isinstance(one, str) for one in options)
+            case Ref() if isinstance(cell := self.store[value], ListCell):
+                return any(map(self._is_text, cell.items))
+            case Ref() if isinstance(cell := self.store[value], ManyCell) and isinstance(cell.of, Choice):
+                return all(isinstance(one, str) for one in cell.of.options)
+        return value is TEXT
 
     def _as_array(self, value: Value) -> Operand:
         value = self.present(value)
@@ -194,8 +216,10 @@ class NumpyCalls(Views):
         value = self.present(args[0])
         if isinstance(value, Pack) and len(value.items) == 1 and not isinstance(value.cls, str):
             value = value.items[0]  # what np.where gives for one axis
-        if isinstance(value, Ref) and isinstance(self.store[value], ManyCell):
-            return self._reduce_many(name, value)
+        if isinstance(value, Window | Ref) and (isinstance(value, Window) or isinstance(self.store[value], ManyCell)):
+            if len(args) > 1 or keywords:
+                raise UnsupportedError(f"np.{name} of something whose length is not known, with more arguments")
+            return self._reduce_window(name, value) if isinstance(value, Window) else self._reduce_many(name, value)
         operand = self.operand(value)
         static = {key: self.static(one) for key, one in keywords.items()}
         if len(args) > 1:
@@ -225,11 +249,16 @@ class NumpyCalls(Views):
             total = self.builder.cast(self.builder.let("sum", np.sum, self.masked(cell, 0)), "float64")
             return self.fresh(self.builder.joined("truediv", operator.truediv, total, cell.length))
         if name in ("min", "max") and isinstance(cell.of, Number) and np.dtype(cell.of.dtype).kind in "iuf":
-            dtype = np.dtype(cell.of.dtype)
-            info = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
-            filled = self.masked(cell, info.max if name == "min" else info.min)
+            filled = self.masked(cell, extreme(np.dtype(cell.of.dtype), name))
             return self.fresh(self._unpython(self.builder.let(name, getattr(np, name), filled)))
         raise UnsupportedError(f"np.{name} over a list of changing length")
+
+    def _reduce_window(self, name: str, window: Window) -> Value:
+        if name not in ("sum", "any", "all", "min", "max"):
+            raise UnsupportedError(f"np.{name} over a part of an array between bounds that are not known")
+        kind = np.dtype(self.operand(window.base).type.dtype)
+        padding = extreme(kind, name) if name in ("min", "max") else name == "all"
+        return self._reduce(name, [self.fresh(self.filled(window, padding))], {})
 
     def _plain_call(self, name: str, function: Any, args: list[Value], keywords: dict[str, Value]) -> Value:
         count = PLAIN[name]
@@ -278,6 +307,13 @@ class NumpyCalls(Views):
     # ---- functions with rules of their own ----
 
     def _np_array(self, args: list[Value], keywords: dict[str, Value]) -> Value:
+        box = self.present(args[0])
+        if isinstance(box, Ref) and isinstance(cell := self.store[box], ManyCell) and isinstance(cell.length, Var):
+            if len(args) > 1 or keywords:
+                raise UnsupportedError("np.array of something whose length is not known, with more arguments")
+            return self.as_flexible(box)
+        if self.is_sequence(box) and (rows := self._rows(box)) is not None:
+            return rows
         operand = self._as_array(args[0])
         if len(args) > 1:
             operand = self.builder.cast(operand, np.dtype(self.static(args[1])).name)
@@ -292,6 +328,8 @@ class NumpyCalls(Views):
         value = self.present(args[0])
         if len(args) > 1:
             raise UnsupportedError("np.asarray with a dtype that has no name")
+        if self.is_flexible(value):
+            return value
         if self.is_number(value) and self.operand(value).type.shape:
             return value
         return self._np_array(args, {})
@@ -300,12 +338,22 @@ class NumpyCalls(Views):
     _np_asanyarray = _np_asarray
 
     def _np_copy(self, args: list[Value], keywords: dict[str, Value]) -> Value:
-        return self.own(self._as_array(args[0]))
+        return self._np_array(args, {})
+
+    def _rows(self, box: Value) -> Rows | None:
+        """Arrays of a length that is not known, on top of each other."""
+        items = self.layout.items(box, self.store) if not self.is_numbers(box) else []
+        if not any(map(self.is_flexible, items)):
+            return None
+        length = next(self.many(one).length for one in items if self.is_flexible(one))
+        if not all(self.is_flexible(one) and same_operand(self.many(one).length, length) for one in items):
+            raise UnsupportedError("arrays whose lengths are not known are put on top of each other")
+        return Rows(tuple(self.as_flexible(one) for one in items))
 
     def _np_where(self, args: list[Value], keywords: dict[str, Value]) -> Value:
-        condition = self._flag_array(self.operand(args[0]))
         if len(args) == 1:
-            return self._nonzero(condition)
+            return self._np_nonzero(args, {})
+        condition = self._flag_array(self.operand(args[0]))
         from overclock.translate.ir import common_dtype
 
         yes, no = self.operand(args[1]), self.operand(args[2])
@@ -313,41 +361,41 @@ class NumpyCalls(Views):
         return self.fresh(self.where(condition, self.builder.cast(yes, dtype), self.builder.cast(no, dtype)))
 
     def _np_nonzero(self, args: list[Value], keywords: dict[str, Value]) -> Value:
-        return self._nonzero(self._flag_array(self.operand(args[0])))
+        box = self.present(args[0])
+        if not self.is_flexible(box):
+            return self.nonzero(self._flag_array(self.operand(box)))
+        cell = self.many(box)
+        return self.nonzero(self.builder.let("and", np.logical_and, self._flag_array(cell.leaves[0]), self.valid(cell)))
+
+    def _np_unique(self, args: list[Value], keywords: dict[str, Value]) -> Value:
+        box = self.present(args[0])
+        if self.is_flexible(box):
+            cell = self.many(box)
+            items, valid = self.masked(cell, extreme(np.dtype(cell.leaves[0].type.dtype), "min")), self.valid(cell)
+        else:
+            items = self.builder.let("ravel", np.ravel, self._as_array(box))
+            valid = Const(np.ones(items.type.shape, bool))
+        if items.type.kind not in "biu" or len(args) > 1:
+            raise UnsupportedError("np.unique of numbers that are no whole ones, or with more arguments")
+        items = self.builder.let("sort", np.sort, items)
+        before, behind = (self.arrays.getitem(items, (("slice", *cut, None),)) for cut in ((None, -1), (1, None)))
+        new = self.builder.joined("ne", operator.ne, behind, before)
+        first = self.builder.let(
+            "concatenate", lambda *a: np.concatenate(a), Const(np.ones(1, bool)), new, several=True
+        )
+        return self.where_mask(self.own(items), self.builder.let("and", np.logical_and, first, valid))
 
     def _np_flatnonzero(self, args: list[Value], keywords: dict[str, Value]) -> Value:
         flags = self.builder.let("ravel", np.ravel, self._flag_array(self.operand(args[0])))
-        (found,) = self._nonzero(flags).items
+        (found,) = self.nonzero(flags).items
         return found
 
     def _np_argwhere(self, args: list[Value], keywords: dict[str, Value]) -> Value:
-        from overclock.translate.shapes import LIST, Fixed, Number
-
-        columns = [self.many(one) for one in self._nonzero(self._flag_array(self.operand(args[0]))).items]
-        first = columns[0]
-        of = Fixed((Number("int64"),) * len(columns), LIST)
-        return self.store.new(ManyCell(of, first.capacity, [one.leaves[0] for one in columns], first.length))
-
-    def _nonzero(self, flags: Operand) -> Pack:
-        """The places where flags hold, as lists of changing length."""
-        from overclock.translate.shapes import Number
-
-        size = flags.type.shape
-        capacity = int(np.prod(size))
-        length = self.builder.cast(self.builder.let("sum", np.sum, flags), "int64")
-        flat = flags if len(size) == 1 else self.builder.let("ravel", np.ravel, flags)
-        order = self.builder.let(
-            "argsort",
-            lambda a: np.argsort(~a, kind="stable"),
-            self.builder.let("not", np.logical_not, flat),
-            stable=True,
+        columns = [self.many(one) for one in self.nonzero(self._flag_array(self.operand(args[0]))).items]
+        places = self.builder.let(
+            "stack", lambda *a: np.stack(a, axis=1), *(one.leaves[0] for one in columns), several=True, axis=1
         )
-        found: list[Value] = []
-        for axis in range(len(size)):
-            table = np.indices(size)[axis].ravel()
-            column = order if len(size) == 1 else self.arrays.getitem(Const(table), (order,))
-            found.append(self.store.new(ManyCell(Number("int64"), capacity, [column], length)))
-        return Pack(tuple(found))
+        return self.flexible(places, columns[0].length)
 
     def _np_clip(self, args: list[Value], keywords: dict[str, Value]) -> Value:
         low = args[1] if len(args) > 1 else keywords.get("a_min", keywords.get("min", Known(None)))
@@ -364,12 +412,16 @@ class NumpyCalls(Views):
 
     def _np_stack(self, args: list[Value], keywords: dict[str, Value]) -> Value:
         axis = keywords.get("axis", args[1] if len(args) > 1 else Known(0))
+        if self.static(axis) == 0 and (rows := self._rows(args[0])) is not None:
+            return rows
         return self._joined_arrays("stack", np.stack, self.iterate(args[0]), axis=self.static(axis))
 
     def _np_hstack(self, args: list[Value], keywords: dict[str, Value]) -> Value:
         return self._joined_arrays("hstack", np.hstack, self.iterate(args[0]))
 
     def _np_vstack(self, args: list[Value], keywords: dict[str, Value]) -> Value:
+        if (rows := self._rows(args[0])) is not None:
+            return rows
         return self._joined_arrays("vstack", np.vstack, self.iterate(args[0]))
 
     def _np_column_stack(self, args: list[Value], keywords: dict[str, Value]) -> Value:
@@ -390,6 +442,21 @@ class NumpyCalls(Views):
         operands = [self.builder.cast(one, dtype) for one in operands]
         compute = lambda *arrays: function(arrays, **static)  # noqa: E731
         return self.fresh(self.builder.let(name, compute, *operands, several=True, **static))
+
+    def _np_pad(self, args: list[Value], keywords: dict[str, Value]) -> Value:
+        mode = self.static(args[2] if len(args) > 2 else keywords.get("mode", Known("constant")))
+        value = self.static(keywords.get("constant_values", Known(0)))
+        if mode != "constant" or np.ndim(value):
+            raise UnsupportedError("np.pad in another way than with one constant")
+        operand = self._as_array(args[0])
+        around = self.static(args[1] if len(args) > 1 else keywords["pad_width"])
+        widths = [tuple(map(int, pair)) for pair in np.broadcast_to(around, (len(operand.type.shape), 2))]
+        if not value:
+            return self.fresh(self.builder.let("pad", lambda array: np.pad(array, widths), operand, widths=widths))
+        whole = Const(np.pad(np.zeros(operand.type.shape, operand.type.dtype), widths, constant_values=value))
+        inner = zip(widths, operand.type.shape, strict=True)
+        index = tuple(("slice", before, before + size, None) for (before, _), size in inner)
+        return self.fresh(self.arrays.setitem(whole, index, operand))
 
     def _np_array_equal(self, args: list[Value], keywords: dict[str, Value]) -> Value:
         a, b = (self._as_array(one) for one in args[:2])
@@ -455,6 +522,8 @@ class NumpyCalls(Views):
 
     def array_method(self, name: str, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
         """owner.name(*args) of an array or a number."""
+        if self.is_partial(owner):
+            return self._partial_method(name, owner, args, keywords)
         if name in ("fill", "sort") or (name == "clip" and "out" in keywords):
             return self._array_change(name, owner, args, keywords)
         match name:
@@ -466,7 +535,7 @@ class NumpyCalls(Views):
                 operand = self.operand(owner)
                 while operand.type.shape:
                     operand = self.arrays.getitem(operand, (0,))
-                return number(self.builder.cast(operand, operand.type.dtype, True))
+                return number(self.builder.cast(operand, python_dtype(operand.type.kind), True))
             case "astype":
                 to = np.dtype(self.static(args[0] if args else keywords["dtype"])).name
                 made = self.fresh(self.builder.cast(self.operand(owner), to))
@@ -488,12 +557,34 @@ class NumpyCalls(Views):
             return self.numpy_call(getattr(np, name), [owner, *args], keywords)
         raise UnsupportedError(f"the method '{name}' of an array")
 
+    def _partial_method(self, name: str, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
+        """owner.name(*args) of an array whose shape is not known."""
+        if name in REDUCTIONS:
+            return self._reduce(name, [owner, *args], keywords)
+        if self.is_flexible(owner) and name in ("copy", "astype", "tolist"):
+            cell = self.many(owner)
+            if name == "copy":
+                return self.as_flexible(owner)
+            if name == "astype":
+                to = np.dtype(self.static(args[0] if args else keywords["dtype"])).name
+                return self.flexible(self.builder.cast(cell.leaves[0], to), cell.length)
+            if isinstance(cell.of, Number):
+                to = python_dtype(np.dtype(cell.of.dtype).kind)
+                items = self.builder.cast(cell.leaves[0], to)
+                return self.store.new(ManyCell(Number(to, True), cell.capacity, [items], cell.length))
+        if name == "item" and not args:
+            return self.item(owner, Known((0, 0) if isinstance(owner, Rows) else 0))
+        flat = name in ("ravel", "flatten", "reshape") and [self.static(one) for one in args] in ([], [-1], [(-1,)])
+        if flat and isinstance(owner, Rows) and len(owner.items) == 1:
+            return owner.items[0]
+        raise UnsupportedError(f"the method '{name}' of an array whose length is not known")
+
     def _flat(self, owner: Value) -> Value:
         return self.own(self.builder.let("ravel", np.ravel, self.operand(owner)))
 
     def _tolist(self, operand: Operand) -> Value:
         if not operand.type.shape:
-            return number(self.builder.cast(operand, operand.type.dtype, True))
+            return number(self.builder.cast(operand, python_dtype(operand.type.kind), True))
         rows = [self._tolist(self.arrays.getitem(operand, (at,))) for at in range(operand.type.shape[0])]
         return self.store.new(ListCell(rows))
 
@@ -512,6 +603,20 @@ class NumpyCalls(Views):
 
     def mutable(self, value: Value) -> Ref:
         raise NotImplementedError
+
+
+def extreme(dtype: np.dtype, name: str) -> Any:
+    """What no number is larger than (for `min`) or smaller than (for `max`)."""
+    if dtype.kind == "f":
+        return np.inf if name == "min" else -np.inf
+    if dtype.kind == "b":
+        return name == "min"
+    return np.iinfo(dtype).max if name == "min" else np.iinfo(dtype).min
+
+
+def python_dtype(kind: str) -> str:
+    """What `item` and `tolist` make of a number of NumPy's."""
+    return {"b": "bool", "f": "float64"}.get(kind, "int64")
 
 
 __all__ = ["May", "NumpyCalls", "ObjectCell"]

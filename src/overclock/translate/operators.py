@@ -12,7 +12,7 @@ from overclock.translate.control import Control
 from overclock.translate.errors import UnsupportedError
 from overclock.translate.ir import Const, Operand, Var, bounds
 from overclock.translate.layout import Layout, number
-from overclock.translate.shapes import Array, Fixed
+from overclock.translate.shapes import FLEXIBLE, Array, Fixed
 from overclock.translate.values import (
     ArrayCell,
     DictCell,
@@ -182,7 +182,13 @@ class Operators(Control):
             if exponent.value == 0.5 and base.type.kind == "f":
                 return self.fresh(self.builder.joined("power", operator.pow, base, exponent))
         elif base.type.python and base.type.kind == "i" and exponent.type.kind == "i" and exponent.type.python:
-            raise UnsupportedError("a power of Python's integers with an exponent that is not known: int or float?")
+            least = bounds(exponent)[0]
+            if least is None or least < 0:
+                raise UnsupportedError("a power of Python's integers with an exponent that is not known: int or float?")
+            size = self.builder.joined(
+                "power", operator.pow, self.builder.cast(base, "float64"), self.builder.cast(exponent, "float64")
+            )
+            self._too_large(size, Const(1.0))
         return self.fresh(self.builder.joined("power", operator.pow, base, exponent))
 
     def unary(self, node: ast.unaryop, value: Value) -> Value:
@@ -440,7 +446,9 @@ class Operators(Control):
             if len(kinds) == 1 or bool not in kinds:
                 found = self.arrays.lookup(np.array(options), index)
                 return number(self.builder.cast(found, str(np.array(options).dtype), python))
-        if all(isinstance(one, np.ndarray) and one.shape == options[0].shape for one in options):
+        if all(isinstance(one, np.ndarray) and one.shape == options[0].shape for one in options) and all(
+            one.dtype.kind in "biuf" for one in options
+        ):
             made = self.fresh(self.arrays.lookup(np.stack(options), index))
             if isinstance(made, Ref):
                 self.store.echoes.constant |= {made.cell}
@@ -449,6 +457,11 @@ class Operators(Control):
             present = self.flags([one is not None for one in options], index)
             filled = self.from_options(index, [0 if one is None else one for one in options])
             return May(present, filled) if isinstance(present, Var) else filled  # pyright: ignore[reportArgumentType]
+        if any(one is None for one in options):
+            present = self.flags([one is not None for one in options], index)
+            stand_in = next(one for one in options if one is not None)
+            value = self.from_options(index, [stand_in if one is None else one for one in options])
+            return May(present, value) if isinstance(present, Var) else value
         return Pick(index, tuple(options))
 
     def constant(self, value: Any) -> Value:
@@ -487,7 +500,8 @@ class Operators(Control):
             case Elem(_, _, shape):
                 return isinstance(shape, Fixed)
             case Ref():
-                return isinstance(self.store[value], ListCell | ManyCell)
+                cell = self.store[value]
+                return isinstance(cell, ListCell) or (isinstance(cell, ManyCell) and cell.kind != FLEXIBLE)
             case Pick(_, options):
                 return all(isinstance(one, list | tuple) for one in options)
         return False

@@ -1,12 +1,19 @@
 """Tidying a program before it is printed: what nothing needs goes, and what is computed twice is computed once."""
 
 import dataclasses
+import operator
 from typing import Any
 
 import numpy as np
 
 from overclock.translate.ir import Block, Const, If, Let, Loop, Note, Operand, Var
 
+FOLDED = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv, "neg": operator.neg,
+    "floordiv": operator.floordiv, "mod": operator.mod, "eq": operator.eq, "ne": operator.ne, "lt": operator.lt,
+    "le": operator.le, "gt": operator.gt, "ge": operator.ge, "xor": operator.xor, "rshift": operator.rshift,
+    "invert": operator.invert, "and": operator.and_, "or": operator.or_,
+}  # fmt: skip
 CARRIED = ("carried", "first", "following", "outs")  # the columns of a loop
 
 
@@ -222,6 +229,8 @@ class Shared:
     def _simple(self, let: Let) -> Operand | None:
         """A result that needs no computing."""
         args = let.args
+        if let.op in FOLDED and all(isinstance(arg, Const) and not arg.type.shape for arg in args):
+            return _folded(let)
         match let.op:
             case "same":
                 return args[0]
@@ -329,6 +338,16 @@ class Shared:
 
     def _part(self, part: Any) -> Any:
         return self.of(part) if isinstance(part, Var | Const) else part
+
+
+def _folded(let: Let) -> Const | None:
+    """The result of an operator on known numbers: printed as it stands, it would be Python's own, not an array."""
+    values = [np.asarray(arg.value)[()] for arg in let.args if isinstance(arg, Const)]
+    if let.op in ("floordiv", "mod", "truediv") and values[1] == 0:
+        return None
+    with np.errstate(all="ignore"):
+        found = np.asarray(FOLDED[let.op](*values)).astype(let.out.type.dtype)[()]
+    return Const(found.item() if let.out.type.python else found)
 
 
 def _key(operand: Operand) -> Any:

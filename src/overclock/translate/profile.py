@@ -6,13 +6,15 @@ becomes state when the interpreter meets the write, and the judge has the last w
 
 import dataclasses
 import enum
+import traceback
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from overclock.errors import OverclockError
 from overclock.translate import shapes
-from overclock.translate.errors import UnsupportedError
+from overclock.translate.errors import Place, UnsupportedError
 from overclock.translate.generators import GENERATORS
 from overclock.translate.shapes import Fixed, Many, Shape, of_python
 
@@ -42,7 +44,18 @@ class Profile:
 
 
 def look(make: Callable[[], Any], episodes: int = EPISODES, steps: int = STEPS, seed: int = 0) -> Profile:
-    """Play at random and watch every attribute."""
+    """Play at random and watch every attribute; a reference that cannot be played is refused, saying where it fails."""
+    try:
+        return _look(make, episodes, steps, seed)
+    except (OverclockError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        reason = f"the reference itself raises {type(error).__name__} when it is made and played at random: {error}"
+        raise UnsupportedError(reason, Place(last.filename, last.lineno or 0, last.line or "")) from error
+
+
+def _look(make: Callable[[], Any], episodes: int, steps: int, seed: int) -> Profile:
     env = make()
     rules = env.unwrapped
     watcher = _Watcher(rules)

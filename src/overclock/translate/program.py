@@ -16,6 +16,15 @@ class Function:
     inputs: dict[str, Var]
     results: dict[str, Operand]
     sites: list[DrawSite] = dataclasses.field(default_factory=list)
+    numpy_refusal: str = ""  # why the reference's own stream of random numbers cannot be followed
+
+
+@dataclasses.dataclass(frozen=True)
+class Covered:
+    """What of the source was translated: where its statements stand, and which tests have one outcome only."""
+
+    lines: frozenset[tuple[str, int]] = frozenset()  # (file, line)
+    decided: frozenset[tuple[str, int]] = frozenset()  # by constants of the instance
 
 
 @dataclasses.dataclass
@@ -42,4 +51,4 @@ class Program:
     mixed: bool = False  # whether a float of the state changes its dtype in the reference
     restart: tuple[str, ...] = ()  # state that a reset of the reference leaves as it was
     assumptions: tuple[str, ...] = ()
-    lines: int = 0
+    covered: "Covered" = dataclasses.field(default_factory=lambda: Covered())

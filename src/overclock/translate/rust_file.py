@@ -27,6 +27,8 @@ from overclock.translate.shapes import Leaf
 
 RESERVED = {"state", "action", "draw", "rng", "into", "std", "from_fn", "contract", TOTAL, *HELPER_NAMES}
 
+INLINE = "#[inline]"  # into the loops of whoever steps many instances
+
 OUTCOME = {"reward": "float64", "terminated": "bool"}
 
 
@@ -40,7 +42,7 @@ class _File:
         if program.stored_observation:
             raise UnsupportedError("the Rust printer has no observations that do not follow from the state")
         self._program = program
-        self._reset, self._step, self._shown = map(direct_writes, (program.reset, program.step, program.observe))
+        self._reset, self._step = map(direct_writes, (program.reset, program.step))
         self._tables, self._helpers = Tables(), Helpers()
         self._observed = flat_space(program.observation_space)
         self._actions = flat_space(program.action_space)
@@ -48,11 +50,14 @@ class _File:
     def text(self) -> str:
         shown = self._program.observe.results["obs"].type
         draws = [self._draws("reset"), self._draws("step")]
+        mask = self._program.mask
         functions = [self._spaces(), *draws, self._init(), self._transition(), self._observe()]
+        functions += [] if mask is None else [self._filling("action_mask", mask, mask.results["mask"], "bool")]
         rules = [
             f"    type Element = {kind_of(shown.dtype)};",
             f"    type Action = {self._action_type()};",
             f"    const MAX_STEPS: Option<i32> = {_option(self._program.max_steps)};",
+            *([] if mask is None else ["    const MASKED: bool = true;"]),
             *(f"{'    ' if line else ''}{line}" for part in functions if part for line in ("", *part)),
         ]
         body = ["#[derive(Default)]", "pub struct Env;", "", "impl Rules for Env {", *rules, "}"]
@@ -110,7 +115,7 @@ class _File:
         body = self._body(Function([], {}, {}))
         fields = drawn_fields(sites, body)
         state = "" if when == "reset" else ", _state: &State"
-        return [f"fn draw_{when}(&self, rng: Rng{state}) -> {cls} {{", *_record(cls, fields), "}"]
+        return [INLINE, f"fn draw_{when}(&self, rng: Rng{state}) -> {cls} {{", *_record(cls, fields), "}"]
 
     def _body(self, function: Function) -> Body:
         counts = {site.name: site.count for site in function.sites}
@@ -136,7 +141,7 @@ class _File:
         body = self._body(function)
         fields = [f"{name}: {value}," for name, value in self._after(body, function).items()]
         lines = [*rendered(body.lines, 1), *_record("State", fields)]
-        return [f"fn init(&self, {_named('draw', lines)}: &ResetDraw) -> State {{", *lines, "}"]
+        return [INLINE, f"fn init(&self, {_named('draw', lines)}: &ResetDraw) -> State {{", *lines, "}"]
 
     def _transition(self) -> list[str]:
         function = self._step
@@ -150,20 +155,24 @@ class _File:
         lines = rendered([*body.lines, listed(outcome)], 1)
         kinds = {"state": "&mut State", "action": "Self::Action", "draw": "&StepDraw"}
         given = ", ".join(f"{_named(name, lines)}: {kind}" for name, kind in kinds.items())
-        return [f"fn transition(&self, {given}) -> (f64, bool) {{", *lines, "}"]
+        return [INLINE, f"fn transition(&self, {given}) -> (f64, bool) {{", *lines, "}"]
 
     def _observe(self) -> list[str]:
-        function = self._shown
-        body = self._body(function)
-        shown: Operand = function.results["obs"]
+        function = self._program.observe
+        return self._filling("observe", function, function.results["obs"], function.results["obs"].type.dtype)
+
+    def _filling(self, name: str, function: Function, shown: Operand, dtype: str) -> list[str]:
+        """A function of the state that fills a slice with all numbers of a result, in a dtype."""
+        body = self._body(direct_writes(function))
         shape = shown.type.shape
         if not shape:
-            body.lines.append(f"into[0] = {body.whole(shown)};")
+            body.lines.append(f"into[0] = {body.whole(shown, dtype)};")
         else:
-            flat = body.held(shown) + ".as_flattened()" * (len(shape) - 1)
+            flat = body.held(shown, dtype) + ".as_flattened()" * (len(shape) - 1)
             body.lines.append(f"into.copy_from_slice({flat if len(shape) > 1 else f'&{flat}'});")
         lines = rendered(body.lines, 1)
-        return [f"fn observe(&self, {_named('state', lines)}: &State, into: &mut [Self::Element]) {{", *lines, "}"]
+        given = f"{_named('state', lines)}: &State, into: &mut [{kind_of(dtype)}]"
+        return [INLINE, f"fn {name}(&self, {given}) {{", *lines, "}"]
 
 
 def _single(body: Body, operand: Operand, dtype: str) -> str:

@@ -22,8 +22,10 @@ from typing import Any
 import numpy as np
 
 from overclock.translate.errors import UnsupportedError
+from overclock.translate.generators import GENERATORS
 
 LIST, TUPLE, DEQUE = "list", "tuple", "deque"
+FLEXIBLE = "array of changing length"  # kept like a list
 DICT = "dict"
 PYTHON_DTYPES = {bool: "bool", int: "int64", float: "float64"}
 
@@ -152,7 +154,9 @@ def of_python(value: Any, depth: int = 6) -> Shape:
         return Record(DICT, tuple((key, of_python(item, depth - 1)) for key, item in value.items()))
     if depth and is_plain_object(value):
         cls = f"{type(value).__module__}:{type(value).__qualname__}"
-        return Record(cls, tuple((key, of_python(item, depth - 1)) for key, item in vars(value).items()))
+        # Who draws is no state: draws are told apart by their places.
+        own = {key: item for key, item in vars(value).items() if not isinstance(item, GENERATORS)}
+        return Record(cls, tuple((key, of_python(item, depth - 1)) for key, item in own.items()))
     return Exactly(value)
 
 

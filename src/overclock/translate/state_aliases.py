@@ -59,6 +59,10 @@ class StateNames:
         if len(ones) > 1 and len(set(ones)) == 1:
             store.echoes.doubled |= set(ones)
 
+    def lists(self, paths: Iterable[Path]) -> set[int]:
+        """The cells of some attributes, as they were before the run."""
+        return {cell for path in paths for cell in self._entered[path]}
+
     def joined(self, path: Path, store: Store) -> "list[Place | None]":
         """Where `+` or `*` was applied to an attribute as to a tuple or a list."""
         own = self._values[path]

@@ -108,6 +108,21 @@ class Lazy:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class Window:
+    """The part of an array where a mask of the run time holds: several slices, whose shape is not known."""
+
+    base: "Value"
+    mask: Operand
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Rows:
+    """Arrays of one length that is not known, on top of each other."""
+
+    items: "tuple[Value, ...]"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Span:
     """A `range` with bounds computed at run time."""
 
@@ -131,7 +146,9 @@ class Gone:
     reason: str = "it has no value here"
 
 
-Value = Known | Num | Pack | Ref | View | Elem | May | Pick | Bound | Closure | Span | Lazy | Super | Gone
+Value = (
+    Known | Num | Pack | Ref | View | Elem | May | Pick | Bound | Closure | Span | Lazy | Super | Gone | Window | Rows
+)
 UNSET = Gone()
 NONE = Known(None)
 
@@ -195,13 +212,14 @@ _cells = itertools.count(1)
 
 
 class Store:
-    """Everything a statement can change: locals of all active calls, cells, draws made so far, the overflow flag."""
+    """Everything a statement can change: locals of all active calls, cells, draws made so far, overflow flags."""
 
     def __init__(self) -> None:
         self.frames: list[dict[str, Value]] = []
         self.cells: dict[int, Cell] = {}
         self.drawn: dict[str, Operand] = {}  # site -> how often it drew
         self.overflow: Operand = Const(False)
+        self.full: dict[int, Operand] = {}  # lists of the state -> whether they needed more room than they have
         self.echoes = Echoes()
         self.journal = Journal()  # shared by all copies
 
@@ -210,7 +228,7 @@ class Store:
         twin = Store()
         twin.frames = [dict(frame) for frame in self.frames]
         twin.cells = {number: _copied(cell) for number, cell in self.cells.items()}
-        twin.drawn, twin.overflow = dict(self.drawn), self.overflow
+        twin.drawn, twin.overflow, twin.full = dict(self.drawn), self.overflow, dict(self.full)
         twin.echoes, twin.journal = self.echoes.copy(), self.journal
         return twin
 

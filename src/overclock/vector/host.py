@@ -21,6 +21,8 @@ from overclock.errors import UsageError
 from overclock.vector.resets import Fresh, Resets
 from overclock.vector.vectorize import Autoreset, VectorEnv, vectorize
 
+Randomness = Literal["overclock", "numpy"]  # whose numbers a batch draws
+
 
 @dataclasses.dataclass
 class HostStep:
@@ -97,9 +99,7 @@ class JaxHostVector:
         self, seeds: Sequence[int | None] | None = None, mask: np.ndarray | None = None, params: Params | None = None
     ) -> Any:
         """As `HostVector.reset`; `params` holds for what this reset draws, and for nothing after it."""
-        mask = np.ones(self.num_envs, np.bool_) if mask is None else np.asarray(mask, np.bool_)
-        if mask.shape != (self.num_envs,):
-            raise UsageError(f"The reset mask has shape {mask.shape}, expected ({self.num_envs},).")
+        mask = checked_mask(mask, self.num_envs)
         streams = None if seeds is None else self._seeded(seeds)
         if seeds is not None and mask.all() and None not in seeds and not isinstance(self.venv.resets, Fresh):
             # Nothing of the past may be left, so what the strategy stores begins anew too; Fresh stores nothing.
@@ -133,18 +133,31 @@ class JaxHostVector:
 
     def _seeded(self, seeds: Sequence[int | None]) -> Rng:
         """One stream per lane: a seed's own, or the lane's present one."""
-        if len(seeds) != self.num_envs:
-            raise UsageError(f"Got {len(seeds)} seeds for {self.num_envs} environments.")
+        whole = whole_seeds(seeds, self.num_envs)
         given = np.array([seed is not None for seed in seeds])
-        try:
-            whole = [0 if seed is None else operator.index(seed) for seed in seeds]
-        except TypeError:
-            raise UsageError(f"A seed must be a whole number or None, got {list(seeds)}.") from None
         # 64 bits with wrap-around, as `Rng.of` reads an integer.
         numbers = np.array([seed & 0xFFFFFFFFFFFFFFFF for seed in whole], np.uint64)
         words = np.stack([numbers & np.uint64(0xFFFFFFFF), numbers >> np.uint64(32)], axis=-1).astype(np.uint32)
         fresh, own = Rng.of(jnp.asarray(words)), self.state.rng
         return jax.tree.map(lambda a, b: jnp.where(given, a, b), fresh, own)
+
+
+def checked_mask(mask: np.ndarray | None, num_envs: int) -> np.ndarray:
+    """Which lanes are meant: all where nothing is said."""
+    mask = np.ones(num_envs, np.bool_) if mask is None else np.asarray(mask, np.bool_)
+    if mask.shape != (num_envs,):
+        raise UsageError(f"The reset mask has shape {mask.shape}, expected ({num_envs},).")
+    return mask
+
+
+def whole_seeds(seeds: Sequence[int | None], num_envs: int) -> list[int]:
+    """One whole number per lane; 0 stands for None."""
+    if len(seeds) != num_envs:
+        raise UsageError(f"Got {len(seeds)} seeds for {num_envs} environments.")
+    try:
+        return [0 if seed is None else operator.index(seed) for seed in seeds]
+    except TypeError:
+        raise UsageError(f"A seed must be a whole number or None, got {list(seeds)}.") from None
 
 
 def host_vector(
@@ -155,12 +168,18 @@ def host_vector(
     params: Params | None = None,
     seed: int | None = None,
     backend: Literal["xla", "native"] = "xla",
+    rng: Randomness = "overclock",
     **static: Any,
 ) -> HostVector:
     """A `HostVector` of an environment given by id (with its static fields) or as an object.
 
-    `backend="native"` asks for the Rust implementation, where there is one and `overclock-native` is installed.
+    `backend="native"` asks for the Rust implementation, where there is one and `overclock-native` is installed;
+    `rng="numpy"` for the reference's own random numbers, where the order of the draws allows it (translated ones).
     """
+    if rng not in ("overclock", "numpy"):
+        raise UsageError(f"rng must be 'overclock' or 'numpy', got {rng!r}.")
+    if rng == "numpy" and (backend != "xla" or resets is not None):
+        raise UsageError("rng='numpy' goes with backend='xla' and without a reset strategy.")
     if backend not in ("xla", "native"):
         raise UsageError(f"backend must be 'xla' or 'native', got {backend!r}.")
     if backend == "native":
@@ -173,6 +192,10 @@ def host_vector(
         env, _ = registry.make(env, **static)
     elif static:
         raise UsageError(f"Options ({', '.join(static)}) go with an environment's id, not with an object.")
+    if rng == "numpy":
+        from overclock.vector.numpy_host import NumpyHostVector
+
+        return NumpyHostVector(env, num_envs, autoreset, params, seed)
     return JaxHostVector(vectorize(env, num_envs, autoreset, resets), params, seed)
 
 

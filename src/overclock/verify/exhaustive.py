@@ -4,6 +4,8 @@ Breadth first from the reset: both sides are put into the same state, take the s
 of the outcome is compared. If all are equal and no state is left, then by induction every episode of any length is
 equal; no sampling is involved. It needs discrete actions, steps without randomness, a state that is all there is to
 know (the reference's `set_state` must restore everything), and few enough states. Nothing is walked beyond an end.
+Random steps are taken several times from every state, with draws of the reference's own: no proof, but no state is left
+out.
 
 A result calls itself a proof only if the induction holds: the contract compares every state field and every output
 exactly, no flag was excused, and the first states are complete. The reference resets from seeds, so the outcomes of a
@@ -56,15 +58,26 @@ class _Known:
 
 
 def check_exhaustively(
-    twin: Twin, precision: Precision | None = None, num_lanes: int = 256, timeout: float = 120.0, **limits: Any
-) -> dict[str, Any]:
-    """Compare every reachable state and action, both sides in their processes; `limits` as in `explore`."""
+    twin: Twin,
+    precision: Precision | None = None,
+    num_lanes: int = 256,
+    timeout: float = 120.0,
+    required: bool = True,
+    **limits: Any,
+) -> dict[str, Any] | None:
+    """Compare every reachable state and action, both sides in their processes; `limits` as in `explore`.
+
+    None, where it is not `required`: there are too many of them after all.
+    """
     precision = twin.strictest if precision is None else precision
     with (
         ProcessSubject(twin.reference, num_lanes, "the reference", timeout) as reference,
         ProcessSubject(twin.performance_in(precision), num_lanes, "the performance side", timeout) as performance,
     ):
-        return explore(twin, precision, reference, performance, **limits)
+        if not required and reference.describe()["kind"] != "discrete":
+            return None
+        found = explore(twin, precision, reference, performance, **limits)
+    return None if not required and found["verdict"] == "could not verify" else found
 
 
 def explore(
@@ -76,17 +89,19 @@ def explore(
     count_steps: bool = False,
     reset_seeds: int = 256,
     reset_states: int | None = None,
+    repeats: int = 1,
 ) -> dict[str, Any]:
     """Compare two subjects of as many lanes in every reachable state; returns a JSON-able result of level 3.
 
     With `count_steps` the step counter is part of the state and the time limit part of the proof; without it every
-    state is taken at step 0. `reset_states` says how many outcomes a random reset has. Verdicts: `pass`, `fail`, and
+    state is taken at step 0. `reset_states` says how many outcomes a random reset has, `repeats` how often a step is
+    taken where steps are random. Verdicts: `pass`, `fail`, and
     `could not verify` if there are more than `max_states` states or if too many flags were excused near a threshold.
     """
     description = reference.describe()
     if description["kind"] != "discrete" or "players" in description:
         raise UsageError(f"{twin.name} cannot be compared exhaustively: it needs one player and discrete actions.")
-    search = _Search(twin, precision, reference, performance, count_steps)
+    search = _Search(twin, precision, reference, performance, count_steps, repeats)
     search.reset(reset_seeds)
     finished = search.walk(max_states)
     return search.result(finished, reset_states, max_states)
@@ -96,13 +111,14 @@ class _Search:
     """The lock-step walk over all states and its bookkeeping."""
 
     def __init__(
-        self, twin: Twin, precision: Precision, reference: Subject, performance: Subject, counted: bool
+        self, twin: Twin, precision: Precision, reference: Subject, performance: Subject, counted: bool, repeats: int
     ) -> None:
         self.twin, self.precision, self.contract = twin, precision, twin.contracts[precision]
         self.reference, self.performance = reference, performance
         self.num_actions = int(reference.describe()["n"])
         self.known = _Known(counted)
         self.form = Form(reference.num_envs)
+        self.repeats, self.random_steps = repeats, False
         self.random_reset = False
         self.reset_states = 0
         self.transitions = 0
@@ -129,14 +145,14 @@ class _Search:
 
     def walk(self, max_states: int) -> bool:
         """Walk until no state is left or one mismatch is found; False where there are too many states."""
-        lanes, pair = self.reference.num_envs, 0
-        while self.mismatch is None and pair < len(self.known.states) * self.num_actions:
+        lanes, pair, each = self.reference.num_envs, 0, self.num_actions * self.repeats
+        while self.mismatch is None and pair < len(self.known.states) * each:
             if len(self.known.states) > max_states:
                 return False
-            last = min(pair + lanes, len(self.known.states) * self.num_actions)
+            last = min(pair + lanes, len(self.known.states) * each)
             pairs = np.arange(pair, pair + lanes)
             pairs[last - pair :] = pair  # lanes without work repeat the first one's
-            numbers, actions = pairs // self.num_actions, (pairs % self.num_actions).astype(np.int32)
+            numbers, actions = pairs // each, (pairs // self.repeats % self.num_actions).astype(np.int32)
             states = [self.known.states[number] for number in numbers]
             self._step(numbers, actions, _stack(states), last - pair)
             pair = last
@@ -146,7 +162,8 @@ class _Search:
         self.reference.set_state(states)
         self.performance.set_state(states)
         ref = self.form.after_step(self.reference.step(actions))
-        if ref.draws:
+        self.random_steps = self.random_steps or bool(ref.draws)
+        if ref.draws and self.repeats == 1:
             drawn = ", ".join(ref.draws)
             raise UsageError(f"{self.twin.name} cannot be compared exhaustively: its steps are random ({drawn}).")
         perf = self.performance.step(actions, ref.draws)
@@ -204,13 +221,15 @@ class _Search:
             notes.append(f"the reset is random: {self.reset_states} first states were seen, there may be more")
         if self.random_reset:
             notes.append("first states come from the reference's draws: how the performance side draws its own is open")
+        if self.random_steps:
+            notes.append(f"steps are random: each was taken {self.repeats} times, with the reference's own draws")
         if inexact:
             notes.append(f"single steps only: the contract does not compare {', '.join(inexact)} exactly")
         return {
             "level": 3,
             "name": "exhaustive",
             "verdict": verdict,
-            "proof": verdict == "pass" and all_resets and not inexact and not self.excused,
+            "proof": verdict == "pass" and all_resets and not inexact and not self.excused and not self.random_steps,
             "precision": self.precision,
             "states": states,
             "actions": actions,

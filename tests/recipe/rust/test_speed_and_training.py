@@ -4,7 +4,9 @@ import dataclasses
 
 import numpy as np
 import pytest
+from recipe.rust import crates
 
+from overclock.env import Rng, Section
 from overclock.recipe.rust.library import load_library
 from overclock.recipe.rust.subject import TRAINER, rust_spec
 from overclock.recipe.sandbox import sandboxed
@@ -12,6 +14,7 @@ from overclock.recipe.speed import CHUNK, FEWEST, measure
 from overclock.verify.process import ProcessSubject
 
 BATCHES = (32, 128)
+LANES = 130  # more than two blocks of the runner
 CONFIG = {"total_steps": 256, "num_envs": 4, "num_steps": 16, "hidden": (8,)}
 
 
@@ -33,12 +36,39 @@ def test_speed_is_steps_by_our_own_clock(honest, contract, toolchain, monkeypatc
 
 def test_a_run_steps_every_lane_whatever_the_threads(honest, contract, toolchain):
     library = load_library(str(honest), str(contract), str(toolchain))
-    totals = [library.run(library.runner(5, seed=0), 30, threads) for threads in (1, 2, 8)]
+    totals = [library.run(library.runner(LANES, seed=0, threads=threads), 30) for threads in (1, 2, 8)]
     assert totals[0] == totals[1] == totals[2]
-    assert 5 * 30 < totals[0] + 50 < 5 * 30 + 100  # a reward of 1 per step, and observations close to zero
-    runner = library.runner(5, seed=0)
-    assert [library.run(runner, 10, 2) for _ in range(3)][-1] == totals[0]
-    assert library.run(library.runner(5, seed=1), 30, 1) != totals[0]
+    assert abs(totals[0] - LANES * 30) < 100  # a reward of 1 per step, and observations close to zero
+    runner = library.runner(LANES, seed=0, threads=2)
+    assert [library.run(runner, 10) for _ in range(3)][-1] == totals[0]
+    assert library.run(library.runner(LANES, seed=1, threads=1), 30) != totals[0]
+
+
+def test_a_run_takes_the_steps_that_the_rules_take(candidate, contract, toolchain):
+    """The same lanes by single calls: actions, draws, resets and counts of the runner are those of everybody else."""
+    short = {name: text.replace("Some(500)", "Some(15)") for name, text in crates.FILES.items()}
+    library = load_library(str(candidate(short)), str(contract), str(toolchain))
+    assert library.max_steps == 15
+    lanes, steps = 3, 120
+    rng = Rng.of(0).lanes(lanes)
+    states = library.init(library.draw_reset(keys_of(rng)))
+    total, ends, counts = 0.0, [0, 0], np.zeros(lanes, int)
+    for _ in range(steps):
+        rng = rng.advance()
+        draws = library.draw_step(keys_of(rng), states)
+        actions = np.asarray(rng.of_section(Section.ACTION).integers(0, 2))
+        states, rewards, terminated = library.transition(states, actions, draws)
+        truncated = counts + 1 >= library.max_steps
+        states = np.where(terminated | truncated, library.init(library.draw_reset(keys_of(rng))), states)
+        counts = np.where(terminated | truncated, 0, counts + 1)
+        total, ends = total + rewards.sum(), [ends[0] + terminated.sum(), ends[1] + truncated.sum()]
+    assert min(ends) > lanes  # both by falling and by the limit
+    expected = total + library.observe(states).astype(np.float64).sum()
+    assert library.run(library.runner(lanes, seed=0, threads=2), steps) == pytest.approx(expected, rel=1e-12)
+
+
+def keys_of(rng):
+    return np.stack([np.asarray(rng.k0), np.asarray(rng.k1), np.asarray(rng.counter)], axis=1)
 
 
 def test_training_learns_on_a_candidates_lanes_in_its_sandbox(honest, contract, toolchain):

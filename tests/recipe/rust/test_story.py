@@ -34,7 +34,7 @@ def test_a_rust_candidate_is_repaired_until_it_holds(tmp_path, toolchain):
     assert (ended.run / "candidate" / "src" / "contract.rs").is_file()
 
 
-def test_without_a_compiler_nothing_is_begun(tmp_path, monkeypatch):
+def test_without_a_compiler_nothing_is_begun(tmp_path, monkeypatch, toolchain):
     made = project(tmp_path / "cartpole")
     rust_toolchain.sysroot.cache_clear()
     monkeypatch.setattr(rust_toolchain.shutil, "which", lambda name: None)

@@ -45,7 +45,7 @@ POND = """
 def pond(write, begin="pass", go="pass", pay="1.0", end="abs(self.x) > 9.0"):
     """What is seen of a reference that does a little more."""
     lines = {"begin": begin, "go": go, "pay": pay, "end": end}
-    source = resolve(str(write("pond.py", POND.format(**lines))) + ":Pond", None, 60)
+    source = resolve(str(write("whole_state_pond.py", POND.format(**lines))) + ":Pond", None, 60)
     return source, profile(source, 200)
 
 

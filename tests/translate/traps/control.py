@@ -343,8 +343,6 @@ class Finally(Trap):
 class LazyAny(Trap):
     """`any` stops at the first that holds: what the others would have done does not happen."""
 
-    refused = "chang"
-
     def begin(self):
         self.calls = 0
 

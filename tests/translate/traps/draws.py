@@ -1,5 +1,6 @@
 """Draws: in branches, in loops of unknown length, from lists that change."""
 
+import numpy as np
 from translate.traps.base import Trap
 
 
@@ -74,8 +75,6 @@ class Rejection(Trap):
 class DrawsInAny(Trap):
     """Draws that a lazy `any` does not make."""
 
-    refused = "chang"
-
     def begin(self):
         self.x = 0
 
@@ -131,3 +130,17 @@ class ListOfDraws(Trap):
         rolls = [self.np_random.integers(1, 7) for _ in range(2 + action)]
         self.a[self.t % 5] = max(rolls)
         return sum(rolls) + 100 * sum(self.a)
+
+
+class ShuffledConstant(Trap):
+    """An array that only a shuffle changes is state."""
+
+    def __init__(self):
+        self.a = np.arange(4)
+
+    def begin(self):
+        self.a[:] = np.arange(4)
+
+    def play(self, action):
+        self.np_random.shuffle(self.a)
+        return self.a[0] + 10 * self.a[3]

@@ -414,3 +414,42 @@ class NameOfAPoppedItem(Trap):
         self.rows.pop(0)
         self.rows.insert(0, [9, 9])
         return last[0] + 10 * last[1] + 100 * middle[0]
+
+
+class WrittenAndNeverRead(Trap):
+    """A log fills up, and nobody cares: its room is no matter of the state."""
+
+    def begin(self):
+        self.log, self.x = [], 0
+
+    def play(self, action):
+        self.log.append(action)
+        self.x += action
+        return self.x
+
+
+class ThrownAwayInTheEnd(Trap):
+    """What is computed from a list that the step itself throws away needs no room either."""
+
+    def begin(self):
+        self.rows = [[0, 1], [2, 3]]
+
+    def play(self, action):
+        if self.rows:
+            self.rows[0][0] = max([a + b for a, b in self.rows], default=0)
+        self.rows = []
+        return action
+
+
+class SliceOfAChangingList(Trap):
+    refused = "slice"
+
+    def begin(self):
+        self.a = [1, 2]
+
+    def play(self, action):
+        if len(self.a) < 6:
+            self.a.append(action)
+        self.a[:1] = [7, 8]
+        self.a.pop()
+        return sum(self.a)

@@ -313,3 +313,17 @@ class Shadowed(Trap):
         max = GRAVITY_OF = action
         sum = max + 1
         return sum * 2 + GRAVITY_OF
+
+
+class NoneThenArray(Trap):
+    """Where there is no value, its memory still has the array's shape."""
+
+    def begin(self):
+        self.goal = None
+
+    def play(self, action):
+        if self.goal is None or action == 3:
+            self.goal = np.array([self.t, action])
+        elif action == 0:
+            self.goal = None
+        return -1 if self.goal is None else self.goal[0] + 10 * self.goal[1]

@@ -84,6 +84,18 @@ class ComparedOutOfRange(Trap):
         return (self.a < 300) + 2 * (self.a == -1) + 4 * (self.a > -5) + 8 * (self.a != 300)
 
 
+class ComparedOutOfRangeAtRunTime(Trap):
+    """The same with numbers that are not known, and in an array."""
+
+    def begin(self):
+        self.a = np.arange(3).astype(np.uint8)
+
+    def play(self, action):
+        below, above = action - 2, 100 * self.t
+        inside = (self.a < below).sum() + 10 * (self.a != above).sum() + 100 * (self.a[1] > below)
+        return inside + 1000 * (self.a <= above).sum() + 10000 * (self.a[2] == action)
+
+
 class GrowsBeyond64Bits(Trap):
     """Python's integers have no end."""
 
@@ -287,3 +299,17 @@ class Truth(Trap):
     def play(self, action):
         self.x = (self.x or 3) - 1
         return (self.x and 7.5) + (action or -1) + (not self.x) * 100
+
+
+class KnownInTheEnd(Trap):
+    """A number that turns out to be known only when the program is tidied."""
+
+    def begin(self):
+        self.n, self.a, self.b = 1, 0, 0
+
+    def play(self, action):
+        self.n = self.b = 6
+        if (self.t != self.n <= 2) & (action < 9):
+            self.b = action % 5
+        self.a = int(self.b > 0) % 5 - 4
+        return self.a + 10 * self.b + action

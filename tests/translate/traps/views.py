@@ -243,3 +243,17 @@ class RowsInALoop(Trap):
         for row in self.a:
             row[1] -= 1.0
         return self.a.sum() + self.a[5, 0]
+
+
+class PickedByAConstant(Trap):
+    """np.where spreads what it picks, also where the condition is known."""
+
+    wide = True
+
+    def begin(self):
+        self.a = np.zeros(3)
+
+    def play(self, action):
+        self.a[action % 3] += 1.0
+        spread = np.where(self.wide, self.t, self.a)
+        return spread.sum() + np.where(self.wide, self.a, -1.0).sum()

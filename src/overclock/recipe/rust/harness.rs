@@ -1,7 +1,9 @@
 //! The C border around a candidate: one call for many lanes. Every array has one row of bytes per lane.
 //!
-//! Nothing is kept between two calls but the rules themselves (and the lanes of `Runner`, which measures speed): states,
-//! step counts and random streams live in Python. A panic in the rules ends the call, not the process.
+//! Nothing is kept between two calls but the rules themselves (and the lanes of runner.rs, which shows their speed):
+//! states, step counts and random streams live in Python. A panic in the rules ends the call, not the process.
+
+mod runner;
 
 use candidate::contract::{Action, Number, Packed, ResetDraw, Rng, Rules, Section, Space, State, StepDraw};
 use candidate::Env;
@@ -66,17 +68,16 @@ impl Rows {
     }
 }
 
-/// Call `work` with every share of the lanes, each in a thread. Not generic: threads take long to compile.
+/// Call `work` with every share of the lanes, the first here and each other in a thread. Not generic: threads take long
+/// to compile.
 fn shared(lanes: usize, threads: usize, work: &(dyn Fn(usize, usize) + Sync)) {
-    if threads <= 1 || lanes <= 1 {
-        return work(0, lanes);
-    }
-    let share = lanes.div_ceil(threads);
+    let share = lanes.div_ceil(threads.max(1)).max(1);
     std::thread::scope(|scope| {
         let mut parts = Vec::new();
-        for start in (0..lanes).step_by(share) {
+        for start in (share..lanes).step_by(share) {
             parts.push(scope.spawn(move || work(start, lanes.min(start + share))));
         }
+        work(0, lanes.min(share));
         for part in parts {
             if let Err(cause) = part.join() {
                 std::panic::resume_unwind(cause);
@@ -218,83 +219,5 @@ pub extern "C" fn overclock_action_mask(
         for (into, one) in masks.row_mut(lane).iter_mut().zip(legal) {
             *into = u8::from(one);
         }
-    })
-}
-
-/// Lanes that stay here while their speed is measured: random actions, observations, automatic resets.
-pub struct Runner {
-    lanes: Vec<Mutex<Lane>>, // one thread has a lane for a whole call, so nobody ever waits
-}
-
-struct Lane {
-    state: State,
-    rng: Rng,
-    steps: i32,
-    seen: Vec<Element>,
-    total: f64,
-}
-
-impl Lane {
-    fn begin(rng: Rng, length: usize) -> Mutex<Self> {
-        let state = rules().init(&rules().draw_reset(rng.of_section(Section::Reset)));
-        Mutex::new(Lane { state, rng: rng.advance(), steps: 0, seen: vec![Element::default(); length], total: 0.0 })
-    }
-
-    /// One step; what came out of it is added up, so that nobody can leave it out.
-    fn step(&mut self, actions: &Space) {
-        let draw = rules().draw_step(self.rng.of_section(Section::Step), &self.state);
-        let action = EnvAction::sample(actions, self.rng.of_section(Section::Action));
-        let (reward, terminated) = rules().transition(&mut self.state, action, &draw);
-        self.steps += 1;
-        if terminated || Env::MAX_STEPS.is_some_and(|limit| self.steps >= limit) {
-            self.state = rules().init(&rules().draw_reset(self.rng.of_section(Section::Reset)));
-            self.steps = 0;
-        }
-        self.rng = self.rng.advance();
-        rules().observe(&self.state, &mut self.seen);
-        self.total += reward + added_up(&self.seen);
-    }
-}
-
-/// Several running sums, so that a large observation is not a chain of additions that wait for one another.
-fn added_up(seen: &[Element]) -> f64 {
-    let mut parts = [0.0; 8];
-    let chunks = seen.chunks_exact(8);
-    let rest: f64 = chunks.remainder().iter().map(|value| value.to_f64()).sum();
-    for chunk in chunks {
-        for (part, value) in parts.iter_mut().zip(chunk) {
-            *part += value.to_f64();
-        }
-    }
-    rest + parts.iter().sum::<f64>()
-}
-
-#[no_mangle]
-pub extern "C" fn overclock_runner(lanes: usize, seed: u64, runner: *mut *mut Runner) -> i32 {
-    guarded(&mut || {
-        let length = rules().observation_space().len();
-        let streams = Rng::from_seed(seed).lanes(lanes as u32);
-        let made = Box::new(Runner { lanes: streams.map(|rng| Lane::begin(rng, length)).collect() });
-        // SAFETY: Python has room for one pointer there; what it points to lives as long as the process.
-        unsafe { *runner = Box::into_raw(made) };
-    })
-}
-
-/// So many steps of every lane. A thread takes all steps of its lanes, as one compiled rollout would.
-#[no_mangle]
-pub extern "C" fn overclock_run(runner: *const Runner, steps: usize, threads: usize, total: *mut f64) -> i32 {
-    guarded(&mut || {
-        // SAFETY: made by `overclock_runner`.
-        let lanes = unsafe { &(*runner).lanes };
-        let actions = rules().action_space();
-        shared(lanes.len(), threads, &|start, end| {
-            let mut held: Vec<_> = lanes[start..end].iter().map(|lane| lane.lock().expect("a lane panicked")).collect();
-            for _ in 0..steps {
-                held.iter_mut().for_each(|lane| lane.step(&actions));
-            }
-        });
-        let sum = lanes.iter().map(|lane| lane.lock().expect("a lane panicked").total).sum();
-        // SAFETY: Python has room for one number there.
-        unsafe { *total = sum };
     })
 }

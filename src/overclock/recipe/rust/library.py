@@ -113,16 +113,16 @@ class Library:
         self._call("overclock_action_mask", len(states), threads, states, masks, self.actions.n)
         return masks.astype(np.bool_)
 
-    def runner(self, lanes: int, seed: int) -> ctypes.c_void_p:
+    def runner(self, lanes: int, seed: int, threads: int) -> ctypes.c_void_p:
         """Lanes whose speed can be measured with `run`; they live as long as the process."""
         made = ctypes.c_void_p()
-        self._call("overclock_runner", lanes, ctypes.c_uint64(seed), ctypes.byref(made))
+        self._call("overclock_runner", lanes, ctypes.c_uint64(seed), threads, ctypes.byref(made))
         return made
 
-    def run(self, runner: ctypes.c_void_p, steps: int, threads: int) -> float:
-        """So many steps of every lane of a runner; the sum of all that came out."""
+    def run(self, runner: ctypes.c_void_p, steps: int) -> float:
+        """So many steps of every lane of a runner; the sum of all rewards and of what is seen in the end."""
         total = ctypes.c_double()
-        self._call("overclock_run", runner, steps, threads, ctypes.byref(total))
+        self._call("overclock_run", runner, steps, ctypes.byref(total))
         return total.value
 
     def _actions(self, actions: np.ndarray, count: int) -> np.ndarray:

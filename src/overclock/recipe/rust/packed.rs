@@ -90,37 +90,50 @@ impl<T: Packed, const N: usize> Packed for [T; N] {
 pub trait Action: Packed {
     /// NumPy's name of its numbers.
     const NAME: &'static str;
+    /// What `sample` chooses from.
+    type Range: Copy + Sync;
+    fn range(space: &Space) -> Self::Range;
     /// Some action, for measuring speed.
-    fn sample(space: &Space, rng: Rng) -> Self;
+    fn sample(range: &Self::Range, rng: Rng) -> Self;
 }
 
 impl Action for i64 {
     const NAME: &'static str = "int64";
-    fn sample(space: &Space, rng: Rng) -> Self {
+    type Range = u32;
+    fn range(space: &Space) -> u32 {
         match space {
-            Space::Discrete(n) => i64::from(rng.integers(0, *n as u32)),
-            Space::Box { .. } => 0,
+            Space::Discrete(n) => *n as u32,
+            Space::Box { .. } => 1,
         }
+    }
+    #[inline]
+    fn sample(range: &u32, rng: Rng) -> Self {
+        i64::from(rng.integers(0, *range))
     }
 }
 
 macro_rules! continuous_actions {
-    ($($kind:ty),*) => {$(
+    ($($kind:ty: $uniform:ident),*) => {$(
         impl<const N: usize> Action for [$kind; N] {
             const NAME: &'static str = <$kind as Number>::NAME;
-            fn sample(space: &Space, rng: Rng) -> Self {
+            type Range = [($kind, $kind); N];
+            fn range(space: &Space) -> Self::Range {
                 match space {
-                    Space::Discrete(_) => [0.0; N],
+                    Space::Discrete(_) => [(0.0, 0.0); N],
+                    // Unbounded sides are cut where most actions lie.
                     Space::Box { low, high, .. } => std::array::from_fn(|index| {
-                        // Unbounded sides are cut where most actions lie.
-                        rng.uniform_f64(index as u32, low[index].max(-1e3), high[index].min(1e3)) as $kind
+                        (low[index].max(-1e3) as $kind, high[index].min(1e3) as $kind)
                     }),
                 }
+            }
+            #[inline]
+            fn sample(range: &Self::Range, rng: Rng) -> Self {
+                std::array::from_fn(|index| rng.$uniform(index as u32, range[index].0, range[index].1))
             }
         }
     )*};
 }
-continuous_actions!(f32, f64);
+continuous_actions!(f32: uniform_f32, f64: uniform_f64);
 
 macro_rules! packed {
     ($name:ident { $($field:ident: $kind:ty),* }) => {

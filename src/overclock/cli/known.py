@@ -1,0 +1,61 @@
+"""`overclock translate --all-known`: a table of what the built-in translator does by itself."""
+
+import datetime
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from overclock.cli import output
+from overclock.errors import UsageError
+
+if TYPE_CHECKING:
+    from overclock.recipe.ways import Ways
+
+SCHEMA = "overclock.known/1"
+
+
+def run_known(names: Sequence[str], folder: Path, ways: "Ways", measure: bool, json: bool) -> int:
+    """Translate them one after the other; 0 if every one holds."""
+    from overclock.bench import machine
+    from overclock.files import check_folder
+    from overclock.recipe.known import chosen, translate_known
+    from overclock.versions import versions
+
+    ones = chosen(names)
+    check_folder(folder)
+    if taken := [one.name for one in ones if (folder / one.name).exists()]:
+        raise UsageError(f"'{folder / taken[0]}' is there already; remove it, or choose another --output.")
+    rows = []
+    with output.console().status("") as status:
+        for number, one in enumerate(ones, 1):
+            where = f"{one.name} ({number} of {len(ones)})"
+            status.update(where)
+
+            def say(said: str, where: str = where) -> None:
+                status.update(f"{where}: {said}")
+
+            rows.append(translate_known(one, folder, ways, measure, say))
+            if not json:
+                print(line(rows[-1]), flush=True)
+    held = sum(row["outcome"] == "done" for row in rows)
+    if json:
+        about = {"cpu": machine.cpu_model(), "cores": machine.cores(), "versions": versions()}
+        date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        output.emit({"schema": SCHEMA, "held": held, "rows": rows, "date": date, **about})
+    else:
+        print(f"{held} of {len(rows)} hold at levels 1, 2, 3.")
+    return 0 if held == len(rows) else 1
+
+
+def line(row: dict[str, Any]) -> str:
+    """One of them, for people."""
+    if row["outcome"] != "done":
+        return f"{row['name']}: {row['outcome']}: {row['sentence']}"
+    branches = row["branches"]
+    speed = f", {row['speed_up']:,.0f}x the original at batch {row['batch']:,}" if "speed_up" in row else ""
+    walked = row["exhaustive"]
+    every = "" if walked is None else f", {walked['sentence']}"
+    return (
+        f"{row['name']}: holds; {row['lines_in']} lines became {row['lines_out']} in {row['generation_s']} s, largest "
+        f"error {row['largest_error']:.2g}, {branches['reached']} of {branches['reachable']} branches{every}{speed}"
+    )

@@ -1,0 +1,63 @@
+"""The environments that the built-in translator is known for, one by one through the loop, and what became of each."""
+
+import dataclasses
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from overclock.errors import MissingError, OverclockError, UsageError
+from overclock.recipe.known_facts import facts
+from overclock.recipe.new import BUILT_IN, new_project
+from overclock.recipe.parts import Options
+from overclock.recipe.project import AgentChoice, Changes
+from overclock.recipe.translate import translate
+from overclock.recipe.ways import Ways
+
+LIST = Path(__file__).with_name("known.toml")
+LEVELS = (1, 2, 3)
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """One of them."""
+
+    name: str
+    reference: str
+    arguments: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    max_steps: int | None = None
+    package: str = ""  # to be installed by whoever wants it; empty: it comes with our own packages
+
+
+def known() -> list[Known]:
+    """The whole list."""
+    return [Known(**row) for row in tomllib.loads(LIST.read_text(encoding="utf-8"))["known"]]
+
+
+def chosen(names: Sequence[str]) -> list[Known]:
+    """Those of these names; all without any."""
+    everyone = {one.name: one for one in known()}
+    if unknown := [name for name in names if name not in everyone]:
+        raise UsageError(f"There is no known environment '{unknown[0]}'; there are {', '.join(everyone)}.")
+    return [everyone[name] for name in names or everyone]
+
+
+def translate_known(
+    one: Known, folder: Path, ways: Ways, measure: bool = True, say: Callable[[str], None] = lambda sentence: None
+) -> dict[str, Any]:
+    """Translate one of them in a folder; what came of it, as plain values. Nothing that goes wrong ends the others."""
+    row: dict[str, Any] = {"name": one.name, "reference": one.reference, "arguments": dict(one.arguments)}
+    try:
+        made = new_project(
+            folder / one.name, one.reference, "jax", AgentChoice(BUILT_IN), arguments=one.arguments,
+            max_steps=one.max_steps,
+        )  # fmt: skip
+        quick = dataclasses.replace(ways, options=Options(optimise=False), say=say)
+        ended = translate(made.project, None, quick, Changes(levels=LEVELS))
+    except MissingError as error:
+        install = f" (pip install {one.package})" if one.package else ""
+        return {**row, "outcome": "not installed", "sentence": f"{error}{install}"}
+    except OverclockError as error:
+        return {**row, "outcome": "refused", "sentence": str(error)}
+    row |= {"outcome": ended.outcome, "sentence": ended.sentence, "run": str(ended.run), "page": str(ended.page)}
+    return row if ended.result is None else {**row, **facts(made.project, ended, measure)}

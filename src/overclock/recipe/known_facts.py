@@ -1,0 +1,91 @@
+"""What can be said about a translation besides that it holds: sizes, times, coverage, largest errors, speed."""
+
+import ast
+import json
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+from overclock.recipe.branch_facts import reference_branches
+from overclock.recipe.built_in import program_of
+from overclock.recipe.original_speed import BATCH, beside_original
+from overclock.recipe.project import Project
+from overclock.recipe.project_twin import project_twin
+from overclock.recipe.translate import Finished
+
+RULES = ("reset", "transition", "observe")  # modules of level 1 that compare numbers, not distributions
+
+
+def facts(project: Project, ended: Finished, measure: bool) -> dict[str, Any]:
+    """Everything about one environment."""
+    assert ended.result is not None
+    reference, text = project.reference, ended.result.read_text(encoding="utf-8")
+    began = time.perf_counter()
+    program = program_of(project.name, reference.make(), reference.path)
+    generated = time.perf_counter() - began
+    report = json.loads((ended.run / "report.json").read_text(encoding="utf-8"))
+    levels = {one["level"]: one["report"] for one in report["volatile"]["verification"]}
+    found = {
+        "levels": [level for level in (1, 2, 3) if level in levels],
+        "lines_in": source_lines(program.covered.lines),
+        "lines_out": code_lines(text),
+        "generation_s": round(generated, 2),
+        "largest_error": largest_error(levels[1], levels[3]),
+        "exhaustive": levels[3]["exhaustive"],
+        "branches": reference_branches(project, program.covered, levels[3]),
+    }
+    return found | (speeds(project, ended) if measure else {})
+
+
+def speeds(project: Project, ended: Finished, batch: int = BATCH) -> dict[str, Any]:
+    """Steps per second of the original in one process and of the translation, by turns."""
+    twin = project_twin(project, ended.run / "candidate", ended.run / "scenarios")
+    found = beside_original(twin, batch, project.limits.timeout)
+    return {
+        "original_sps": found.original, "sps": found.candidate, "batch": batch, "speed_up": round(found.gain, 1),
+    }  # fmt: skip
+
+
+def largest_error(properties: dict[str, Any], rollouts: dict[str, Any]) -> float:
+    """Of single steps in float64: every output and state field at levels 1 and 3."""
+    rules = [module for module in properties["modules"] if module["name"] in RULES]
+    judged = [one for module in rules for one in module["comparisons"]]
+    judged += [one for one in rollouts["comparisons"] if one["mode"] == "per_step"]
+    errors = [
+        field["largest_error"] for one in judged if one["precision"] == "float64" for field in one["fields"]
+        if field["largest_error"] is not None and math.isfinite(field["largest_error"])
+    ]  # fmt: skip
+    return max(errors, default=0.0)
+
+
+def source_lines(covered: frozenset[tuple[str, int]]) -> int:
+    """Lines of code of every function that was translated, and of the constructors beside them, whose work is in it."""
+    found: set[tuple[str, int]] = set()
+    for file in {file for file, _ in covered}:
+        text = Path(file).read_text(encoding="utf-8")
+        code, mine = _code(text), {line for one, line in covered if one == file}
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.Lambda) and mine & _span(node):
+                found |= {(file, line) for line in _span(node) & code}
+            if isinstance(node, ast.ClassDef) and mine & _span(node):
+                made = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+                found |= {(file, line) for one in made for line in _span(one) & code}
+    return len(found)
+
+
+def code_lines(text: str) -> int:
+    """Lines that are neither blank nor comments nor docstrings."""
+    return len(_code(text))
+
+
+def _span(node: Any) -> set[int]:
+    return set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+
+
+def _code(text: str) -> set[int]:
+    lines = {number for number, line in enumerate(text.splitlines(), 1) if line.strip() and line.strip()[0] != "#"}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False):
+            lines -= _span(node.body[0])
+    return lines

@@ -1,0 +1,74 @@
+"""`overclock translate --all-known` and `overclock demo`: what they print, and what they refuse."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("gymnasium", reason="the built-in translator reads Gymnasium environments")
+
+from overclock.cli import main
+from overclock.cli.known import line
+
+HELD = {
+    "name": "lake", "outcome": "done", "lines_in": 20, "lines_out": 40, "generation_s": 0.5, "largest_error": 0.0,
+    "branches": {"reached": 3, "reachable": 4}, "exhaustive": {"sentence": "exhaustive: 11 states"},
+    "speed_up": 123.4, "batch": 4096,
+}  # fmt: skip
+
+
+def run(capsys, *words):
+    code = main([*words])
+    return code, capsys.readouterr()
+
+
+def test_a_row_says_what_was_seen_or_why_not():
+    assert line(HELD) == (
+        "lake: holds; 20 lines became 40 in 0.5 s, largest error 0, 3 of 4 branches, exhaustive: 11 states, "
+        "123x the original at batch 4,096"
+    )
+    assert line({"name": "x", "outcome": "refused", "sentence": "No."}) == "x: refused: No."
+
+
+def test_every_row_is_reported_and_one_that_does_not_hold_is_an_exit_code(capsys, monkeypatch, tmp_path):
+    rows = iter([HELD, {"name": "y", "outcome": "refused", "sentence": "No."}])
+    monkeypatch.setattr("overclock.recipe.known.translate_known", lambda *_: next(rows))
+    words = ("translate", "--known", "frozen_lake", "taxi", "--output", str(tmp_path / "k"), "--json")
+    code, said = run(capsys, *words)
+    report = json.loads(said.out)
+    assert code == 1
+    assert (report["schema"], report["held"], [row["name"] for row in report["rows"]]) == (
+        "overclock.known/1", 1, ["lake", "y"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("translate",), "What shall be translated?"),
+        (("translate", "CartPole-v1", "--all-known"), "leave 'CartPole-v1' out"),
+        (("translate", "--known", "tetris"), "no known environment 'tetris'"),
+    ],
+)
+def test_wrong_words_are_one_sentence(capsys, words, said):
+    code, shown = run(capsys, *words)
+    assert code == 2
+    assert said in shown.err
+
+
+def test_earlier_results_are_not_written_over(capsys, tmp_path):
+    (tmp_path / "taxi").mkdir()
+    code, shown = run(capsys, "translate", "--known", "taxi", "--output", str(tmp_path))
+    assert code == 2
+    assert "is there already" in shown.err
+
+
+@pytest.mark.long
+def test_the_demo_translates_judges_and_times(capsys, tmp_path):
+    code, said = run(capsys, "demo", "--levels", "1", "2", "3", "--batch", "64", "--output", str(tmp_path), "--json")
+    report = json.loads(said.out)
+    assert code == 0
+    assert report["outcome"] == "done"
+    assert report["speed"][0]["speed_up"] > 0
+    page = Path(report["page"]).read_text()
+    assert 'href="candidate/env.py"' in page

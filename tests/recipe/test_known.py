@@ -1,0 +1,118 @@
+"""The known environments: the list, what is said about one, and that none of them ends the others."""
+
+import textwrap
+
+import pytest
+
+pytest.importorskip("gymnasium", reason="the known environments are Gymnasium's, or in its form")
+
+from overclock.errors import UsageError
+from overclock.recipe.branch_facts import reference_branches
+from overclock.recipe.built_in import contract_of_program, program_of
+from overclock.recipe.contract_file import ContractFile, StateField
+from overclock.recipe.known import Known, chosen, known, translate_known
+from overclock.recipe.known_facts import code_lines, largest_error, source_lines
+from overclock.recipe.new import new_project
+from overclock.recipe.project import AgentChoice
+from overclock.recipe.project_twin import walk
+from overclock.recipe.ways import Ways
+
+NOTHING = {"comparisons": []}
+
+
+def test_every_name_is_there_once_and_an_unknown_one_is_refused():
+    names = [one.name for one in known()]
+    assert len(names) == len(set(names)) >= 18
+    assert [one.name for one in chosen(["taxi", "acrobot"])] == ["taxi", "acrobot"]
+    assert chosen([]) == known()
+    with pytest.raises(UsageError, match="no known environment 'tetris'; there are cartpole,"):
+        chosen(["tetris"])
+
+
+def test_what_cannot_be_translated_is_a_row_like_any_other(tmp_path, monkeypatch):
+    row = translate_known(Known("gone", "NoSuchEnvironment-v0"), tmp_path, Ways())
+    assert row["outcome"] == "refused"
+    assert "NoSuchEnvironment" in row["sentence"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_lines_are_counted_without_comments_docstrings_and_blank_ones(tmp_path):
+    text = '"""About."""\n\n# why\ndef f(x):\n    """Double."""\n    y = x + x  # so\n\n    return y\n'
+    assert code_lines(text) == 3
+    file = tmp_path / "rules.py"
+    file.write_text(text + "\n\ndef draw():\n    pass\n")
+    assert source_lines(frozenset({(str(file), 6)})) == 3  # of the function that the line belongs to
+
+
+def test_the_largest_error_is_of_rules_in_float64_and_of_single_steps():
+    def compared(error, precision="float64", **more):
+        return {"precision": precision, "fields": [{"largest_error": error}, {"largest_error": None}], **more}
+
+    modules = [
+        {"name": "transition", "comparisons": [compared(2e-16), compared(1e-7, "float32")]},
+        {"name": "draw_known", "comparisons": [compared(0.05)]},
+    ]
+    rollouts = {"comparisons": [compared(3e-16, mode="per_step"), compared(1e-9, mode="free_running")]}
+    assert largest_error({"modules": modules}, rollouts) == 3e-16
+
+
+POND = """
+import gymnasium
+import numpy as np
+
+
+class KnownPond(gymnasium.Env):
+    observation_space = gymnasium.spaces.Discrete(8)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def __init__(self, slow=True):
+        self.slow = slow
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at, self.over = 0, False
+        return self.at, {}
+
+    def step(self, action):
+        assert self.action_space.contains(action)
+        if not self.slow:
+            self.at += 5
+        if self.over:
+            self.at = 7
+        if action == 1:
+            self.at += 1
+        if self.at == 100:
+            self.at = 0
+        self.over = self.at >= 3
+        return min(self.at, 7), 1.0, self.over, False, {}
+"""
+
+
+@pytest.fixture(scope="module")
+def pond(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("known")
+    source = folder / "known_pond.py"
+    source.write_text(textwrap.dedent(POND))
+    return new_project(folder / "pond", f"{source}:KnownPond", "jax", AgentChoice("builtin"), max_steps=50).project
+
+
+def test_branches_that_no_episode_takes_are_told_apart(pond):
+    covered = program_of(pond.name, pond.reference.make(), pond.reference.path).covered
+    found = reference_branches(pond, covered, NOTHING)
+    assert [one.partition(" ")[2] for one in found["missed"]] == ["`self.at == 100` is true"]
+    assert any("`self.over` is true" in one for one in found["after the end"])
+    decided = " ".join(found["decided"])
+    assert "self.slow" in decided
+    assert "contains" in decided
+    assert (found["reached"], found["reachable"]) == (7, 8)
+    guided = {"comparisons": [{"branches": {"reached": found["missed"]}}, {"branches": None}]}
+    assert reference_branches(pond, covered, guided)["percent"] == 100.0
+
+
+def test_few_whole_numbers_are_walked_through_and_nothing_else():
+    lake = contract_of_program(program_of("lake", {"id": "FrozenLake-v1"}))
+    assert walk(lake)["repeats"] > 1  # its steps are random
+    assert walk(ContractFile((StateField("n", "n", "int64", (), 0, 9),)))["repeats"] == 1
+    assert walk(contract_of_program(program_of("cart", {"id": "CartPole-v1"}))) is None
+    assert walk(ContractFile((StateField("n", "n", "int64", (), 0, 10**6),))) is None
+    assert walk(ContractFile((StateField("n", "n", "int64", (3,), 0, 2),))) is None
