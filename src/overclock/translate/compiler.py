@@ -194,7 +194,8 @@ class Compiler:
     def _ranges(self, kept: dict[Path, Shape], prefix: dict[str, str]) -> dict[str, tuple[float, float]]:
         """The ranges that were seen, by leaf; of floats that look like the observation, with what its space allows.
 
-        Random play seldom comes near a goal, and rules must be compared there as well.
+        Random play seldom comes near a goal, and rules must be compared there as well. An array of floats whose ends
+        are whole numbers is taken for a map of marks: a number between two of them would mean nothing.
         """
         space = flat_space(self._played.observation_space)
         bounds = [float(one) for one in (*space.low.flat, *space.high.flat) if abs(one) < LARGEST_BOUND]
@@ -205,8 +206,11 @@ class Compiler:
                 inner = leaves(kept[path], name)
                 alike = sum(int(np.prod(leaf.shape)) for leaf in inner) == space.low.size
                 floats = all(np.dtype(leaf.dtype).kind == "f" for leaf in inner)
-                seen = [*self._profile.ranges[path], *(bounds if alike and floats else ())]
-                found[name] = min(seen), max(seen)
+                seen = list(self._profile.ranges[path])
+                if floats and inner[0].shape and all(one.is_integer() for one in seen):
+                    continue
+                seen += bounds if alike and floats else []
+                found |= dict.fromkeys([leaf.name for leaf in inner] if floats else [name], (min(seen), max(seen)))
         return found
 
     def _limit(self, step: "_Run") -> int | None:
