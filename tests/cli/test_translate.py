@@ -59,8 +59,11 @@ def test_a_person_is_told_what_to_do_and_may_submit(project, tmp_path):
     assert (done.stdout + done.stderr).count("overclock submit") == 1  # once is enough
     prompts = list((run / "agent" / "logs").glob("*.prompt.md"))
     assert len(prompts) == 1
+    nothing = overclock("submit", run, "--sandbox", "none", cwd=tmp_path)
+    assert (nothing.returncode, "nothing to hand in" in nothing.stderr) == (2, True)
+    (run / "candidate" / "physics.py").write_text("x = 1\n")
     again = overclock("submit", run, "--sandbox", "none", "--json", cwd=tmp_path)
-    assert again.returncode == 3, again.stderr  # an empty candidate is no environment, so it is sent back
+    assert again.returncode == 3, again.stderr  # that is no environment, so it is sent back
     assert json.loads(again.stdout)["outcome"] == "waiting"
     assert "There is no env.py" in again.stderr
     once_more = overclock("submit", "pond", "--sandbox", "none", cwd=tmp_path)  # by its project: the newest run

@@ -64,7 +64,9 @@ def test_whole_numbers_are_compared_exactly_and_floats_with_a_reason() -> None:
 def test_rules_are_asked_at_the_goal_that_random_play_never_sees() -> None:
     car = contract_of_program(program_of("car", {"id": "MountainCar-v0"})).state
     assert [field.name for field in car] == ["state_0", "state_1"]
-    assert all(field.high is not None and field.high >= 0.6 for field in car)  # the observation's bound; the goal is 0.5
+    assert all(
+        field.high is not None and field.high >= 0.6 for field in car
+    )  # the observation's bound; the goal is 0.5
 
 
 def test_it_writes_a_candidate_and_leaves_repairs_to_others(made: Project, tmp_path: Path) -> None:

@@ -96,6 +96,18 @@ def pond(tmp_path_factory):
     return new_project(folder / "pond", f"{source}:KnownPond", "jax", AgentChoice("builtin"), max_steps=50).project
 
 
+def test_a_limit_that_the_rules_count_themselves_is_the_projects(tmp_path):
+    source = tmp_path / "counted_pond.py"
+    source.write_text(
+        POND.replace("self.over, False, {}", "self.over, self.t >= 9, {}")
+        .replace("self.at, self.over = 0, False", "self.at, self.over, self.t = 0, False, 0")
+        .replace("if action == 1:", "self.t += 1\n        if action == 1 and self.t > 99:")
+        .replace("KnownPond", "CountedPond")
+    )
+    made = new_project(tmp_path / "counted", f"{source}:CountedPond", "jax", AgentChoice("builtin")).project
+    assert made.reference.max_steps == 9
+
+
 def test_branches_that_no_episode_takes_are_told_apart(pond):
     covered = program_of(pond.name, pond.reference.make(), pond.reference.path).covered
     found = reference_branches(pond, covered, NOTHING)

@@ -62,7 +62,7 @@ def test_the_repair_prompts_say_what_is_wrong(told):
     with Run.open(ended.run) as run:
         sent = {event.facts["task"]: event.facts["prompt"] for event in run.journal.events("task sent")}
         prompts = {task: run.journal.blob(name).decode() for task, name in sent.items()}
-    assert "transition: state differ from the reference. For the inputs" in prompts["002-repair-1-level-1"]
+    assert "transition: state differs from the reference. For the inputs" in prompts["002-repair-1-level-1"]
     second = prompts["003-repair-2-level-2"]
     assert "across a reset): steps" in second
     assert "`step` is derived by the base class" in second

@@ -49,3 +49,18 @@ def test_a_submission_that_a_kill_cut_off_is_not_taken_away_either(waiting):
     with pytest.raises(UsageError, match="not handed in"):
         resume(project, run, ways)
     assert place.exists()
+
+
+def test_another_run_is_begun_beside_it_only_by_name(waiting):
+    project, ways, run = waiting
+    with pytest.raises(UsageError, match=r"The run '1' waits for you: `overclock submit .*; --run-id NAME begins"):
+        translate(project, None, ways, Changes("manual"))
+    assert [place.name for place in run.parent.iterdir()] == ["1"]
+    assert translate(project, "2", ways, Changes("manual")).outcome == "waiting"
+
+
+def test_nothing_is_not_handed_in(waiting):
+    project, ways, run = waiting
+    with pytest.raises(UsageError, match=r"nothing to hand in: .*candidate' is empty"):
+        resume(project, run, ways, submitted=True)
+    assert resume(project, run, ways).outcome == "waiting"  # no attempt was counted

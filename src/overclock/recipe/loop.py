@@ -164,6 +164,7 @@ class Loop:
 
     def _optimise(self) -> None:
         """Phase 5: keep what is faster and still holds."""
+        self.say(f"It holds at {_levels(self.parts.project.judging.levels)}; what follows only makes it faster.")
         self._phase(5, None)
         attempts, kept = list[str](), list[str]()
         slow, before = self.steps.candidate, self.steps.speed()

@@ -83,13 +83,19 @@ def new_project(
     seen = None if agent.name == BUILT_IN else profile(source)
     advice = advise(source, seen)
     modules = plan(source)
+    described = _reference(source)
+    if seen is None:
+        contract, limit = _translated(folder, described)
+        described = dataclasses.replace(described, max_steps=limit)  # also one that the rules count themselves
+    else:
+        contract = contract_of(source, seen)
     project = Project(
         folder=folder,
         name=safe_name(folder.resolve().name),
-        reference=_reference(source),
+        reference=described,
         target=target or advice.target,
         modules=tuple(ModulePlan(one.name, one.files, one.functions, one.lines, one.depends_on) for one in modules),
-        contract=contract_of(source, seen) if seen is not None else _translated_contract(folder, _reference(source)),
+        contract=contract,
         limits=limits,
         agent=agent,
         judging=judging,
@@ -106,11 +112,12 @@ def new_project(
     return Made(load_project(folder), source, seen, advice, tuple(dropped(source)), found)
 
 
-def _translated_contract(folder: Path, reference: Reference) -> ContractFile:
-    """The contract of what the built-in translator makes of a reference."""
+def _translated(folder: Path, reference: Reference) -> tuple[ContractFile, int | None]:
+    """Contract and time limit of what the built-in translator makes of a reference."""
     from overclock.recipe.built_in import contract_of_program, program_of
 
-    return contract_of_program(program_of(safe_name(folder.resolve().name), reference.make(), reference.path))
+    program = program_of(safe_name(folder.resolve().name), reference.make(), reference.path)
+    return contract_of_program(program), program.max_steps
 
 
 def _move(unfinished: Path, folder: Path) -> None:

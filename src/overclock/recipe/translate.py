@@ -14,7 +14,7 @@ from overclock.recipe.judge import Judge
 from overclock.recipe.parts import Options, Parts
 from overclock.recipe.project import Changes, Project
 from overclock.recipe.readiness import require_means, require_ready
-from overclock.recipe.run import Run
+from overclock.recipe.run import RUNS, Run, latest
 from overclock.recipe.run_groups import current
 from overclock.recipe.run_page import write_run_report
 from overclock.recipe.run_report import run_report
@@ -49,6 +49,8 @@ def translate(
     # The whole path: what is said about it in sentences must hold in any folder.
     folder = project.run_folder(run_id or f"{project.name}-{now:%Y%m%d-%H%M%S}").resolve()
     changed = changes.of(project)
+    if run_id is None:
+        _require_none_waits(project)
     require_means(changed, ways)
     require_ready(changed, project.scenarios)
     with Run.create(folder, about(project, more)) as run:
@@ -90,6 +92,20 @@ def resume(
         return _work(changed, run, ways, changes, submitted)
 
 
+def _require_none_waits(project: Project) -> None:
+    """Refuse to begin anew beside a run that somebody is working on, unless the new one is given a name."""
+    newest = latest(project.folder / RUNS)
+    if newest is None:
+        return
+    with Run.open(newest) as run:
+        end = last(run.journal.events(), "run ended")
+    if end is not None and end.facts["outcome"] == "waiting":
+        raise UsageError(
+            f"The run '{newest.name}' waits for you: `overclock submit {newest}` hands your work in, `overclock resume "
+            f"{newest}` goes on; --run-id NAME begins another one."
+        )
+
+
 def _require_going_on(run: Run, submitted: bool) -> None:
     """Refuse what this run does not wait for."""
     ends = run.journal.events("run ended")
@@ -105,6 +121,8 @@ def _require_going_on(run: Run, submitted: bool) -> None:
     if (asked := _asked(run)) is not None:  # what would be handed in is the answer to another task
         how = f"{asked['sentence']} {asked['how']}"
         raise UsageError(f"The run '{run.id}' waits for your approval, there is nothing to submit. {how}")
+    if not frozen_tree(run.candidate).files:
+        raise UsageError(f"There is nothing to hand in: '{run.candidate}' is empty.")
 
 
 def _require_nothing_lost(run: Run) -> None:

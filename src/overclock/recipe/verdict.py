@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
+
 Level = int | Literal["held-out"]
 HYGIENE = 0
 HELD_OUT: Literal["held-out"] = "held-out"
@@ -64,10 +66,10 @@ def _property(level: dict[str, Any]) -> dict[str, Any]:
             continue
         example = "" if first["case"] is None else (
             f" For the inputs {first['inputs']} the reference gives {first['field']} = {first['reference']}, the "
-            f"candidate {first['performance']}."
+            f"candidate {first['performance']}.{_worst(first)}"
         )  # fmt: skip
-        where = _where(first.get("precision"))
-        sentences.append(f"{module['name']}: {', '.join(wrong)} differ from the reference{where}.{example}")
+        where, verb = _where(first.get("precision")), "differs" if len(wrong) == 1 else "differ"
+        sentences.append(f"{module['name']}: {', '.join(wrong)} {verb} from the reference{where}.{example}")
     gate = level["gate"]
     if gate.get("missing"):
         sentences.append(f"Not there: {', '.join(gate['missing'])}; keep the names of the reference's functions.")
@@ -79,6 +81,17 @@ def _property(level: dict[str, Any]) -> dict[str, Any]:
         return failure(1, sentences, modules=modules)
     facts = {"module": first["module"], "field": first["field"], "inputs": first.get("inputs")}
     return failure(1, sentences, modules=modules, **facts)
+
+
+def _worst(first: dict[str, Any]) -> str:
+    """Which element of an array differs most, and how much may be; the others may differ in a last digit."""
+    reference, performance = (np.asarray(first[side]) for side in ("reference", "performance"))
+    kinds = {reference.dtype.kind, performance.dtype.kind}
+    if not reference.shape or reference.shape != performance.shape or not kinds <= set("iuf"):
+        return ""
+    errors = np.nan_to_num(np.abs(reference.astype(float) - performance.astype(float)), nan=np.inf)
+    place = [int(one) for one in np.unravel_index(np.argmax(errors), errors.shape)]
+    return f" Element {place} differs most, by {errors.max():.3g}; {first['tolerance']:.3g} is allowed."
 
 
 def _where(precision: str | None) -> str:
