@@ -11,13 +11,19 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _gymnasiums_own_generators():
-    """A reference makes Gymnasium record in its own process for good; here, one file's must not be another's."""
-    name = "gymnasium.utils.seeding"
-    before = sys.modules[name].np_random if name in sys.modules else None
+def _left_as_found(tmp_path_factory):
+    """What one file of tests leaves in the process is no other's: modules from its folders, recording generators.
+
+    A reference makes Gymnasium record for good, in what is usually a process of its own.
+    """
+    path, seeding = list(sys.path), "gymnasium.utils.seeding"
+    plain = sys.modules[seeding].np_random if seeding in sys.modules else None
     yield
-    if name in sys.modules:
-        if before is None:
-            recording = sys.modules.get("overclock.verify.recording_generator")
-            before = recording._plain_np_random if recording else sys.modules[name].np_random
-        sys.modules[name].np_random = before
+    sys.path[:] = path
+    ours = str(tmp_path_factory.getbasetemp())
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(ours):
+            del sys.modules[name]
+    recording = sys.modules.get("overclock.verify.recording_generator")
+    if recording is not None:
+        sys.modules[seeding].np_random = plain or recording._plain_np_random
