@@ -193,8 +193,11 @@ def _compare(where, translation, moment, state, obs, lane, tolerance):
         assert not state.overflow[lane], f"{where}: the translation itself says that it has no room left"
     for leaf in translation.program.state:
         same(f"{where}: {leaf.name}", moment.state[leaf.name], getattr(state, leaf.name)[lane], tolerance)
-    # Observations have the dtype of their space, by contract; some references return wider floats.
-    shown = moment.obs.astype(obs.dtype) if moment.obs.dtype.kind == obs.dtype.kind == "f" else moment.obs
+    shown, wanted = moment.obs, observations.flat_space(translation.program.observation_space).dtype
+    if shown.dtype.kind == wanted.kind == "f":
+        # Observations have the dtype of their space, by contract; some references return wider floats.
+        assert obs.dtype == wanted, f"{where}: the observation is {obs.dtype}, its space {wanted}"
+        shown = shown.astype(wanted)
     same(f"{where}: observation", shown, obs[lane], tolerance)
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from overclock.bench import machine
-from overclock.bench.config import PEERS
 from overclock.bench.program import Outputs
 from overclock.bench.runners import HostRunner, Identity, JaxRunner, Runner
 from overclock.errors import UsageError
@@ -23,11 +22,6 @@ COUNTERPARTS = {"cartpole-v1": {"gymnasium": "CartPole-v1", "gymnax": "CartPole-
 WITH_VECTOR_ENTRY_POINT = ("CartPole-v1",)  # where Gymnasium has its own NumPy vectorisation
 MOST_SYNC_ENVS = 64  # a SyncVectorEnv steps one environment after the other: more of them change nothing per step
 TRIAL_SECONDS, TRIAL_ROUNDS = 0.05, 3  # of stepping per number of threads, when EnvPool's best is looked for
-
-
-def installed() -> list[str]:
-    """The peers that can be measured here."""
-    return [name for name in PEERS if importlib.util.find_spec(name) is not None]
 
 
 def counterpart(env_id: str, peer: str) -> str:

@@ -13,7 +13,6 @@ from overclock.translate.rust_scalars import cast, computed
 from overclock.translate.rust_words import ADD, MUL, Text, literal, rust_type
 
 TOTAL = "total"  # what a fold carries
-BY_HELPER = ("sum", "mean", "argmin", "argmax")  # of floats, or for places: helpers that take a slice
 
 
 class Reductions(Elements):
