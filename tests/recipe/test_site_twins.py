@@ -98,7 +98,7 @@ def test_a_reference_of_objects_and_module_luck_is_judged(boat, level):
     assert found.verdict == "pass", found.failure
     if level == 1:
         rows = {row["name"]: row["boundary"] for row in found.report["modules"]}
-        assert rows["transition"] == 256, "states at the boundary of what was seen"
+        assert rows["transition"] > 1_000, "steps from states that were searched for"
 
 
 def test_objects_that_stay_too_long_are_noticed(boat):

@@ -1,8 +1,8 @@
 """Which branches of a reference the states of its comparison reach, and why the others could not be.
 
 A branch is a conditional jump, with two outcomes; those of every function count that the translator went through. It is
-played as level 1 plays it: random actions, and a step from every boundary state of the contract; what the
-coverage-guided play of level 3 reached counts as well. Some outcomes no
+played as level 1 plays it: random actions, and the steps of the search for rare states; what the coverage-guided play of
+level 3 reached counts as well. Some outcomes no
 episode can have, and they are told apart: the constructor's arguments decide the test (the translator met it and knew
 its outcome, or never came there), a failing `assert`, and what is done only after an episode's end.
 """
@@ -20,6 +20,7 @@ from overclock.verify.branches import BranchTracer
 
 EPISODES, STEPS, BEYOND = 60, 300, 4  # steps beyond an end are taken in every episode
 PLACE = re.compile(r"(.+?):(\d+) ")
+CONSTANT = re.compile(r" `self\.(\w+)` ")  # an attribute by itself, which nothing changes if it is no state
 
 
 def reference_branches(project: Project, covered: Covered, rollouts: dict[str, Any]) -> dict[str, Any]:
@@ -28,6 +29,7 @@ def reference_branches(project: Project, covered: Covered, rollouts: dict[str, A
     ordinary, late = _played(project, files)
     guided = {shown for one in rollouts["comparisons"] for shown in (one["branches"] or {}).get("reached", ())}
     headers = {Path(file).name: _headers(file, covered) for file in files}
+    changing = {path.rpartition(".")[2] for path in project.contract.shapes}
     reached, reasons = 0, {"decided": list[str](), "after the end": list[str](), "missed": list[str]()}
     for shown in ordinary["reached"] + ordinary["missed"]:
         line = _line(shown, headers)
@@ -35,7 +37,7 @@ def reference_branches(project: Project, covered: Covered, rollouts: dict[str, A
             continue  # of a function that was not translated: drawing, logging
         if shown in ordinary["reached"] or shown in guided:
             reached += 1
-        elif line:
+        elif line or ((constant := CONSTANT.search(shown)) and project.contract.shapes and constant[1] not in changing):
             reasons["decided"].append(shown)
         else:
             reasons["after the end" if shown in late else "missed"].append(shown)
@@ -65,8 +67,11 @@ def _played(project: Project, files: list[str]) -> tuple[dict[str, list[str]], s
     cases = RecordedCases(project.contract)
     env.reset(seed=0)
     if project.contract.set_state:
-        with ordinary:
-            cases.step_from_boundary(env.unwrapped if project.contract.codec is None else env)
+        if project.contract.codec is None:
+            with ordinary:
+                cases.step_from_boundary(env.unwrapped)
+        else:
+            cases.step_from_boundary(env, ordinary)
     env.close()
     shown, late = ordinary.report(), beyond.report()
     missed = [one for one in late["missed"] if one not in shown["reached"] + shown["missed"]]

@@ -16,10 +16,12 @@ from overclock.recipe.contract_facts import Facts
 from overclock.recipe.contract_file import ContractFile, DrawField
 from overclock.recipe.contract_play import Player
 from overclock.recipe.contract_rules import LATER, NO_LIMIT, SEED
-from overclock.recipe.contract_values import BOUNDARY_STATES, boundary, boundary_from
+from overclock.recipe.contract_search import TRIES, StateSearch
+from overclock.recipe.contract_values import BOUNDARY_STATES, boundary
 from overclock.recipe.survey import paths
 from overclock.translate.codec import InstanceCodec
 from overclock.translate.site_sample import sample
+from overclock.verify.branches import BranchTracer, rule_files
 from overclock.verify.calls import Call
 from overclock.verify.module import Case
 from overclock.verify.subject import Arrays
@@ -41,6 +43,7 @@ class RecordedCases:
         self._stepping: set[int] = set()
         self._seen: list[Arrays] = []
         self._steps, self._generator = 0, np.random.default_rng(0)
+        self._search: StateSearch | None = None
 
     # ---- what is read while a call is recorded ----
 
@@ -59,7 +62,8 @@ class RecordedCases:
             self._stepping.remove(id(instance))
         else:
             self._stepping.add(id(instance))
-            self._remember(state)
+            if self._search is None:
+                self._remember(state)
         return state
 
     def read_spaces(self, instance: Any) -> dict[str, Any]:
@@ -178,8 +182,37 @@ class RecordedCases:
     # ---- further calls ----
 
     def boundary(self) -> Arrays:
-        """States at the ends of what was seen."""
-        return boundary(self.contract) if self.codec is None else boundary_from(self.contract, self._seen)
+        """States at the ends of what was seen; with a codec, the numbers of the tries of a search."""
+        return boundary(self.contract) if self.codec is None else {"number": np.arange(TRIES)}
+
+    def apply(self, instance: Any, inputs: Arrays) -> None:
+        """One step of an instance of the reference from a boundary state, or the next try of the search."""
+        if self.codec is None:
+            self.apply_state(instance, inputs)
+        else:
+            self._try(instance, int(inputs["number"]), None)
+
+    def _try(self, instance: Any, number: int, tracer: BranchTracer | None) -> None:
+        """`tracer` is told which branches the search takes; without one, it has its own."""
+        assert self.codec is not None
+        if self._search is None:
+            self._search = StateSearch(
+                self.contract, self.codec, self._seen, tracer or BranchTracer(rule_files(instance))
+            )
+        reader = self._reader(instance)
+
+        def step(choice: int) -> bool:
+            instance.action_space.seed(choice)
+            action = instance.action_space.sample()
+            with self._recording(None):
+                _, _, terminated, truncated, _ = instance.step(action)
+            return bool(terminated or truncated)
+
+        def write(state: Arrays) -> None:
+            reader.write(instance, {**state, "steps": np.array(0)})
+
+        self._search.attempt(number, write, step, lambda: self._state_of(instance))
+        self._stepping.discard(id(instance.unwrapped))  # where a step was left by an error
 
     def apply_state(self, instance: Any, inputs: Arrays) -> None:
         """One step of an instance of the reference from a given state, with one of its actions."""
@@ -215,13 +248,16 @@ class RecordedCases:
         with self._recording(None):
             instance.step(action)
 
-    def step_from_boundary(self, instance: Any) -> None:
-        """One step from every boundary state, like the present one in all that is no plain number."""
+    def step_from_boundary(self, instance: Any, tracer: BranchTracer | None = None) -> None:
+        """One step from every boundary state; where that is a search, it begins at the present state and is traced."""
         if self.codec is not None:
             self._remember(self.codec.read(instance))
         inputs = self.boundary()
-        for case in range(len(inputs["choice"])):
-            self.apply_state(instance, {name: values[case] for name, values in inputs.items()})
+        for case in range(len(next(iter(inputs.values())))):
+            if self.codec is None:
+                self.apply_state(instance, {name: values[case] for name, values in inputs.items()})
+            else:
+                self._try(instance, case, tracer)
 
     def _reader(self, instance: Any) -> Any:
         from overclock.recipe.reference import StateReader

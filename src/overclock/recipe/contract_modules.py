@@ -39,7 +39,7 @@ def contract_modules(cls: str, contract: ContractFile) -> tuple[Module, ...]:
         read_by(recorded.read_spaces, f"{cls}.__init__")
     at_boundary: dict[str, Any] = {}
     if bounded(contract):
-        at_boundary = {"boundary": recorded.boundary, "apply": recorded.apply_state}
+        at_boundary = {"boundary": recorded.boundary, "apply": recorded.apply}
     by_seed: dict[str, Any] = {"boundary": _seeds, "apply": recorded.apply_seed} if contract.reset_draws else {}
     luck = cls, recorded, by_seed, attributes
     return (

@@ -1,7 +1,6 @@
 """How closely a contract wants values to agree, and at which boundary values its rules are asked."""
 
 import dataclasses
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -57,39 +56,28 @@ def close_to(contract: ContractFile, *names: str, state: bool = True, flags: tup
 
 
 def bounded(contract: ContractFile) -> bool:
-    """Whether there are floats to put at the boundary of what was seen, in a reference that can be put there.
+    """Whether there are states to begin steps in besides those of play, in a reference that can be put there.
 
-    Whole numbers alone are not put anywhere: a state that play never shows may be one that the rules do not know.
+    Without a codec only floats are put at the boundary of what was seen: whole numbers that do not fit together may be
+    a state that the rules do not know. With one, states are searched for from those that were seen.
     """
-    return contract.set_state and any(not field.exact and field.low is not None for field in contract.state)
+    return contract.set_state and (contract.codec is not None or _floats(contract))
+
+
+def _floats(contract: ContractFile) -> bool:
+    return any(not field.exact and field.low is not None for field in contract.state)
 
 
 def boundary(contract: ContractFile) -> Arrays:
     """States whose floats lie at, beyond and between the ends of what was seen, and at zero; and a choice of action."""
     generator = np.random.default_rng(0)
-    rows = [{field.name: _value(field, generator) for field in contract.state} for _ in range(BOUNDARY_STATES)]
+    rows = [{field.name: boundary_value(field, generator) for field in contract.state} for _ in range(BOUNDARY_STATES)]
     stacked = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
     return {**stacked, "choice": generator.integers(0, 2**31, BOUNDARY_STATES)}
 
 
-def boundary_from(contract: ContractFile, seen: Sequence[Arrays]) -> Arrays:
-    """The same of states that were seen, in which only plain floats are changed.
-
-    Whole numbers, the lengths of lists and what is None stay as they were seen: a state in which they do not fit
-    together may be one that the rules do not know.
-    """
-    generator = np.random.default_rng(0)
-    moved = [field for field in contract.state if not field.exact and field.low is not None]
-    rest = {field.name: np.zeros(field.shape, field.dtype) for field in contract.state if not field.read}
-    rows = [
-        {**rest, **seen[number % len(seen)], **{field.name: _value(field, generator) for field in moved}}
-        for number in range(BOUNDARY_STATES if seen else 0)
-    ]
-    stacked = {field.name: np.array([row[field.name] for row in rows], field.dtype) for field in contract.state}
-    return {**stacked, "choice": generator.integers(0, 2**31, len(rows))}
-
-
-def _value(field: StateField, generator: np.random.Generator) -> np.ndarray:
+def boundary_value(field: StateField, generator: np.random.Generator) -> np.ndarray:
+    """A value of a field at, beyond or between the ends of what was seen, or zero."""
     if field.low is None or field.high is None:
         return np.zeros(field.shape, field.dtype)
     if field.exact:

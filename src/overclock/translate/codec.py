@@ -44,9 +44,13 @@ KINDS = {LIST: list, TUPLE: tuple, DEQUE: collections.deque}
 
 def encode(shape: Shape, value: Any, name: str = "") -> Arrays:
     """A value as the leaves of its shape; zeros where there is nothing."""
-    arrays = {leaf.name: np.zeros(leaf.shape, leaf.dtype) for leaf in distinct(leaves(shape, name))}
+    arrays = _zeros(distinct(leaves(shape, name)))
     _encode(shape, value, name, (), arrays)
     return arrays
+
+
+def _zeros(known: Iterable[Leaf]) -> Arrays:
+    return {leaf.name: np.zeros(leaf.shape, leaf.dtype) for leaf in known}
 
 
 def decode(shape: Shape, arrays: Mapping[str, np.ndarray], like: Any = None, name: str = "") -> Any:
@@ -104,10 +108,10 @@ class InstanceCodec:
 
     def read(self, instance: Any) -> Arrays:
         """Every leaf; copies, which the instance never changes."""
-        arrays: Arrays = {}
+        arrays = _zeros(self.leaves)
         for path, shape in self.attributes.items():
             value = _get(instance, path)
-            arrays |= encode(shape, value, self.prefixes[path])
+            _encode(shape, value, self.prefixes[path], (), arrays)
             if not self._examples.keys() >= set(self._records[path]):
                 remember(shape, value, self.prefixes[path], self._examples)
         return arrays
@@ -188,7 +192,10 @@ def _fields(shape: Record, value: Any, name: str) -> dict[Any, Any]:
 
 def _store(shape: Number | Array, value: Any, name: str, at: tuple[int, ...], into: np.ndarray) -> None:
     given = np.asarray(value)
-    _require(given.dtype.kind in "biuf" and given.shape == into[at].shape, shape, value, name)
+    if given.dtype == into.dtype and given.shape == into.shape[len(at) :]:  # nearly always
+        into[at] = given
+        return
+    _require(given.dtype.kind in "biuf" and given.shape == into.shape[len(at) :], shape, value, name)
     with np.errstate(over="ignore", invalid="ignore"):
         into[at] = given
     if not np.can_cast(given.dtype, into.dtype):
@@ -220,9 +227,10 @@ def _has(instance: Any, path: str) -> bool:
 
 
 def _get(instance: Any, path: str) -> Any:
-    if not _has(instance, path):
-        raise UsageError(f"The instance has no attribute '{path}'; reset it first, or correct the codec.")
-    return getattr(*_holder(instance, path))
+    try:
+        return getattr(*_holder(instance, path))
+    except AttributeError:
+        raise UsageError(f"The instance has no attribute '{path}'; reset it first, or correct the codec.") from None
 
 
 def _set(instance: Any, path: str, value: Any) -> None:

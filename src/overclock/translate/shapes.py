@@ -17,6 +17,7 @@ write the state of a live instance (`codec.py`).
 import collections
 import dataclasses
 import enum
+import functools
 from typing import Any
 
 import numpy as np
@@ -305,6 +306,7 @@ def leaves(shape: Shape, name: str = "", lead: tuple[int, ...] = ()) -> list[Lea
             return []
 
 
+@functools.lru_cache(maxsize=1 << 16, typed=True)  # asked for at every number of every state that is read
 def below(name: str, part: Any) -> str:
     """The name of a part."""
     text = "".join(letter if letter.isalnum() else "_" for letter in str(part))

@@ -7,6 +7,7 @@ conditional expression counts on its own, where line-based coverage sees a singl
 
 import dataclasses
 import dis
+import inspect
 import linecache
 import sys
 from collections.abc import Callable, Iterator
@@ -100,6 +101,46 @@ class BranchTracer:
             return on_event
 
         return on_event
+
+
+def rule_files(env: Any) -> list[str]:
+    """The source files of an environment's rules: of its classes, of objects it holds, of functions they import.
+
+    `env` may be wrapped. What Gymnasium, NumPy and Python bring along is not searched for branches.
+    """
+    waiting, files, known = [env.unwrapped], set[str](), set[int]()
+    while waiting:
+        found = waiting.pop()
+        if id(found) in known:
+            continue
+        known.add(id(found))
+        classes = [cls for cls in type(found).__mro__ if _own(cls.__module__, env)]
+        files |= {file for cls in classes for file in _source(cls)}
+        for cls in classes:
+            helpers = vars(sys.modules[cls.__module__]).values()
+            files |= {
+                file
+                for one in helpers
+                if inspect.isfunction(one) and _own(one.__module__, env)
+                for file in _source(one)
+            }
+        if classes:
+            waiting += list(getattr(found, "__dict__", {}).values())
+    return sorted(files)
+
+
+def _own(module: str | None, env: Any) -> bool:
+    """Whether a module belongs with an environment's rules: of the same package, or of the same part of Gymnasium."""
+    home = type(env.unwrapped).__module__.split(".")
+    depth = 3 if home[0] == "gymnasium" else 1
+    return module is not None and module in sys.modules and module.split(".")[:depth] == home[:depth]
+
+
+def _source(thing: Any) -> list[str]:
+    try:
+        return [inspect.getfile(thing)]
+    except (TypeError, OSError):
+        return []
 
 
 def _branches(code: CodeType) -> dict[int, Branch]:

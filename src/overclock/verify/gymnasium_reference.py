@@ -5,7 +5,6 @@ suits an environment that always draws alike, or by a recorder that knows the dr
 """
 
 import contextlib
-import inspect
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
@@ -13,7 +12,7 @@ import gymnasium
 import numpy as np
 from gymnasium.utils import seeding
 
-from overclock.verify.branches import BranchTracer
+from overclock.verify.branches import BranchTracer, rule_files
 from overclock.verify.recording_generator import (
     RecordingGenerator,
     no_draws,
@@ -26,7 +25,6 @@ from overclock.verify.subject import Arrays, Observed
 __all__ = ["GymnasiumSubject", "RecordingGenerator", "no_draws"]
 
 OUTPUTS: tuple[str, ...] = ("obs", "reward", "terminated", "truncated")
-NOT_THE_RULES = {"gymnasium.core", "typing", "builtins"}  # bases that every environment has
 
 StateReader = Callable[[gymnasium.Env], Arrays]
 StateWriter = Callable[[gymnasium.Env, Arrays], None]
@@ -162,8 +160,7 @@ class GymnasiumSubject:
 
     def trace(self) -> None:
         """From now on, watch the environment's own code: steps also show `new_branches`, those a lane was first at."""
-        classes = [cls for cls in type(self._envs[0].unwrapped).__mro__ if cls.__module__ not in NOT_THE_RULES]
-        self._tracer = BranchTracer(sorted({inspect.getfile(cls) for cls in classes}))
+        self._tracer = BranchTracer(rule_files(self._envs[0]))
 
     def branches(self) -> dict[str, list[str]]:
         """What `trace` has seen so far, in words: branch outcomes reached and missed, functions never entered."""
