@@ -23,7 +23,7 @@ TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULT
 # it is only checked that they are spelled as the program wants them.
 PARSED = {
     "verify", "mutate", "new", "translate", "resume", "submit", "status", "watch", "report", "redteam", "update",
-    "contamination", "compare", "localise", "mcp", "repro", "demo",
+    "contamination", "compare", "localise", "mcp", "repro", "demo", "export",
 }  # fmt: skip
 
 

@@ -8,11 +8,12 @@ import pytest
 pytest.importorskip("gymnasium", reason="the built-in translator reads Gymnasium environments")
 
 from overclock.cli import main
-from overclock.cli.known import line
+from overclock.cli.known import line, repeated
 
 HELD = {
-    "name": "lake", "outcome": "done", "lines_in": 20, "lines_out": 40, "generation_s": 0.5, "largest_error": 0.0,
-    "branches": {"reached": 3, "reachable": 4}, "exhaustive": {"sentence": "exhaustive: 11 states"},
+    "name": "lake", "outcome": "done", "lines_in": 20, "lines_out": 40, "generation_s": 0.5, "compile_s": 2.5,
+    "largest_error": 0.0, "mutation": {"killed": 38, "total": 40}, "branches": {"reached": 3, "reachable": 4},
+    "exhaustive": {"sentence": "exhaustive: 11 states"},
     "speed_up": 123.4, "batch": 4096,
 }  # fmt: skip
 
@@ -24,22 +25,34 @@ def run(capsys, *words):
 
 def test_a_row_says_what_was_seen_or_why_not():
     assert line(HELD) == (
-        "lake: holds; 20 lines became 40 in 0.5 s, largest error 0, 3 of 4 branches, exhaustive: 11 states, "
-        "123x the original at batch 4,096"
+        "lake: holds; 20 lines became 40 in 0.5 s, compiled in 2.5 s, largest error 0, 3 of 4 branches, exhaustive: 11 "
+        "states, 38 of 40 planted mistakes found, 123x the original at batch 4,096"
     )
     assert line({"name": "x", "outcome": "refused", "sentence": "No."}) == "x: refused: No."
 
 
 def test_every_row_is_reported_and_one_that_does_not_hold_is_an_exit_code(capsys, monkeypatch, tmp_path):
-    rows = iter([HELD, {"name": "y", "outcome": "refused", "sentence": "No."}])
-    monkeypatch.setattr("overclock.recipe.known.translate_known", lambda *_: next(rows))
-    words = ("translate", "--known", "frozen_lake", "taxi", "--output", str(tmp_path / "k"), "--json")
+    rows, planted = iter([HELD, {"name": "y", "outcome": "refused", "sentence": "No."}]), []
+
+    def translated(one, folder, ways, measure, mutants, say):
+        planted.append(mutants)
+        return next(rows)
+
+    monkeypatch.setattr("overclock.recipe.known.translate_known", translated)
+    words = ("translate", "--known", "frozen_lake", "taxi", "--output", str(tmp_path / "k"), "--mutants", "7", "--json")
     code, said = run(capsys, *words)
     report = json.loads(said.out)
     assert code == 1
     assert (report["schema"], report["held"], [row["name"] for row in report["rows"]]) == (
         "overclock.known/1", 1, ["lake", "y"],
     )  # fmt: skip
+    assert planted == [7, 7]
+    assert report["command"] == "overclock translate --known frozen_lake taxi --mutants 7 --json"
+
+
+def test_the_command_that_repeats_a_result_says_what_was_asked_for():
+    assert repeated((), measure=True, mutants=0) == "overclock translate --all-known --json"
+    assert repeated((), measure=False, mutants=40) == "overclock translate --all-known --no-measure --mutants 40 --json"
 
 
 @pytest.mark.parametrize(
@@ -47,6 +60,7 @@ def test_every_row_is_reported_and_one_that_does_not_hold_is_an_exit_code(capsys
     [
         (("translate",), "What shall be translated?"),
         (("translate", "CartPole-v1", "--all-known"), "leave 'CartPole-v1' out"),
+        (("translate", "--all-known", "--mutants", "-1"), "--mutants must be 0"),
         (("translate", "--known", "tetris"), "no known environment 'tetris'"),
     ],
 )

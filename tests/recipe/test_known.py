@@ -1,6 +1,10 @@
 """The known environments: the list, what is said about one, and that none of them ends the others."""
 
+import hashlib
+import json
 import textwrap
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,11 +15,13 @@ from overclock.recipe.branch_facts import reference_branches
 from overclock.recipe.built_in import contract_of_program, program_of
 from overclock.recipe.contract_file import ContractFile, StateField
 from overclock.recipe.known import Known, chosen, known, translate_known
-from overclock.recipe.known_facts import code_lines, largest_error, source_lines
+from overclock.recipe.known_facts import code_lines, facts, largest_error, source_lines
 from overclock.recipe.new import new_project
 from overclock.recipe.project import AgentChoice
 from overclock.recipe.project_twin import walk
+from overclock.recipe.translate import Finished
 from overclock.recipe.ways import Ways
+from overclock.verify.process import CouldNotVerifyError
 
 NOTHING = {"comparisons": []}
 
@@ -34,6 +40,37 @@ def test_what_cannot_be_translated_is_a_row_like_any_other(tmp_path, monkeypatch
     assert row["outcome"] == "refused"
     assert "NoSuchEnvironment" in row["sentence"]
     assert not list(tmp_path.iterdir())
+
+
+def test_a_row_says_where_its_run_is_seen_from_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ended = Finished("stuck", "No.", tmp_path / "k" / "runs" / "1", Path("/elsewhere/report.html"), {}, None)
+    monkeypatch.setattr("overclock.recipe.known.new_project", lambda *_, **__: SimpleNamespace(project=None))
+    monkeypatch.setattr("overclock.recipe.known.translate", lambda *_: ended)
+    row = translate_known(Known("pond", "Pond-v0", package="ponds==1"), Path("k"), Ways())
+    assert (row["run"], row["page"], row["package"]) == ("k/runs/1", "/elsewhere/report.html", "ponds==1")
+
+
+def test_mutants_that_cannot_be_asked_leave_the_other_facts(tmp_path, monkeypatch):
+    def broken(*_, **__):
+        raise CouldNotVerifyError("could not verify: the unchanged environment does not pass level 1.")
+
+    (tmp_path / "env.py").write_text("A = 1\n")
+    levels = [{"level": level, "report": {"modules": [], "exhaustive": None, **NOTHING}} for level in (1, 2, 3)]
+    (tmp_path / "report.json").write_text(json.dumps({"volatile": {"verification": levels}}))
+    place = "overclock.recipe.known_facts"
+    covered = SimpleNamespace(covered=SimpleNamespace(lines=frozenset()))
+    for name, value in {"program_of": covered, "_twin": None, "compile_seconds": 1.5, "reference_branches": {}}.items():
+        monkeypatch.setattr(f"{place}.{name}", lambda *_, value=value: value)
+    monkeypatch.setattr(f"{place}.mutation_score", broken)
+    reference = SimpleNamespace(make=dict, path=None)
+    ended = Finished("done", "Holds.", tmp_path, tmp_path, {}, tmp_path / "env.py")
+    found = facts(SimpleNamespace(reference=reference, name="x"), ended, measure=False, mutants=3)
+    assert found["mutation_error"].startswith("could not verify")
+    assert "mutation" not in found
+    assert (found["compile_s"], found["lines_out"]) == (1.5, 1)
+    assert found["sha256"] == hashlib.sha256(b"A = 1\n").hexdigest()
+    assert "mutation_error" not in facts(SimpleNamespace(reference=reference, name="x"), ended, measure=False)
 
 
 def test_lines_are_counted_without_comments_docstrings_and_blank_ones(tmp_path):

@@ -9,7 +9,7 @@ pytest.importorskip("gymnasium", reason="the programs are Gymnasium environments
 
 from translate import fuzz
 
-from overclock.translate import jax_printer
+from overclock.translate import jax_expressions
 
 QUICK = range(24)
 LONG = range(1000, 1400)
@@ -56,7 +56,7 @@ def test_a_planted_mistake_is_found_and_made_small(tmp_path, monkeypatch):
         ],
     )
     assert fuzz.outcome(program, tmp_path) == "right"
-    monkeypatch.setitem(jax_printer.SYMBOLS, "sub", "+")
+    monkeypatch.setitem(jax_expressions.SYMBOLS, "sub", "+")
     small = fuzz.smallest(program, tmp_path).source()
     assert "self.b[0] = self.t - 7" in small
     assert "if self.a > 2" not in small

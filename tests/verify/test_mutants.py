@@ -5,7 +5,7 @@ import textwrap
 
 import pytest
 
-from overclock.verify.mutants import mutants_of, mutate_source, operators_of, sample
+from overclock.verify.mutants import mutants_of, mutate_source, operators_of, sample, sample_statements
 from overclock.verify.mutation_operators import OPERATORS
 
 CARTPOLE = "overclock.envs.cartpole.env"
@@ -165,3 +165,34 @@ def test_the_order_never_changes_and_a_sample_keeps_it(cartpole):
     assert few != sample(cartpole, 5, seed=4)
     assert few == sorted(few, key=cartpole.index)
     assert sample(cartpole, 10**6, seed=0) == cartpole
+
+
+TABLE_AND_RULES = """
+TABLE = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+
+def rules(a, b):
+    c = a + b
+    d = a < b
+    return c, d
+"""
+
+
+def test_a_table_counts_as_one_statement():
+    found = sample_statements("some.module", TABLE_AND_RULES, 4, seed=0)
+    assert [mutant.line for mutant in found] == [2, 5, 6, 7]
+    everyone = {ast.dump(ast.parse(mutant.source)) for mutant in mutants(TABLE_AND_RULES)}
+    assert {ast.dump(ast.parse(mutant.source)) for mutant in found} <= everyone
+
+
+def test_statements_get_a_second_mistake_after_all_have_one_and_none_twice():
+    found = sample_statements("some.module", TABLE_AND_RULES, 8, seed=3)
+    lines = [mutant.line for mutant in found]
+    assert len(found) == 8
+    assert set(lines) == {2, 5, 6, 7}
+    assert len({mutant.source for mutant in found}) == len({mutant.id for mutant in found}) == 8
+
+
+def test_a_sample_of_statements_depends_on_its_seed_alone():
+    assert sample_statements("m", TABLE_AND_RULES, 3, 1) == sample_statements("m", TABLE_AND_RULES, 3, 1)
+    assert len({tuple(m.source for m in sample_statements("m", TABLE_AND_RULES, 3, seed)) for seed in range(5)}) > 1
+    assert sample_statements("m", "x = y", 5, 0) == []

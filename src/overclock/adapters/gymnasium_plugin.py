@@ -13,7 +13,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from overclock.env.registry import list_envs, spec
+from overclock.env.registry import full_id, known_ids
 from overclock.errors import MissingError
 
 NAMESPACE = "overclock"
@@ -28,8 +28,8 @@ def register_all() -> None:
         from gymnasium.envs.registration import registry
     except ImportError as error:
         raise MissingError("Gymnasium is not installed; run: pip install 'overclock[gymnasium]'.") from error
-    for entry in list_envs():
-        registry.setdefault(f"{NAMESPACE}/{entry.id}", gymnasium_spec(entry.id))
+    for env_id in known_ids():
+        registry.setdefault(f"{NAMESPACE}/{env_id}", gymnasium_spec(env_id))
 
 
 def gymnasium_spec(env_id: str, **options: Any) -> Any:
@@ -40,14 +40,14 @@ def gymnasium_spec(env_id: str, **options: Any) -> Any:
     """
     from overclock.adapters.gymnasium_spec import OWN_LIMIT, OverclockSpec
 
-    entry = spec(env_id)
+    found = full_id(env_id)
     given = {name: value for name, value in options.items() if value is not None}
     return OverclockSpec(
-        id=f"{NAMESPACE}/{entry.id}",
+        id=f"{NAMESPACE}/{found}",
         entry_point=ENTRY_POINT,
         vector_entry_point=VECTOR_ENTRY_POINT,
         max_episode_steps=OWN_LIMIT,  # pyright: ignore[reportArgumentType]
-        kwargs={"env": entry.id, **given},
+        kwargs={"env": found, **given},
     )
 
 

@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 SCHEMA = "overclock.known/1"
 
 
-def run_known(names: Sequence[str], folder: Path, ways: "Ways", measure: bool, json: bool) -> int:
-    """Translate them one after the other; 0 if every one holds."""
+def run_known(names: Sequence[str], folder: Path, ways: "Ways", measure: bool, mutants: int, json: bool) -> int:
+    """Translate them one after the other; 0 if every one holds. `mutants` are planted in each of them."""
     from overclock.bench import machine
     from overclock.files import check_folder
     from overclock.recipe.known import chosen, translate_known
     from overclock.versions import versions
 
+    if mutants < 0:
+        raise UsageError(f"--mutants must be 0 (none) or more, got {mutants}.")
     ones = chosen(names)
     check_folder(folder)
     if taken := [one.name for one in ones if (folder / one.name).exists()]:
@@ -34,17 +36,25 @@ def run_known(names: Sequence[str], folder: Path, ways: "Ways", measure: bool, j
             def say(said: str, where: str = where) -> None:
                 status.update(f"{where}: {said}")
 
-            rows.append(translate_known(one, folder, ways, measure, say))
+            rows.append(translate_known(one, folder, ways, measure, mutants, say))
             if not json:
                 print(line(rows[-1]), flush=True)
     held = sum(row["outcome"] == "done" for row in rows)
     if json:
         about = {"cpu": machine.cpu_model(), "cores": machine.cores(), "versions": versions()}
         date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        output.emit({"schema": SCHEMA, "held": held, "rows": rows, "date": date, **about})
+        command = repeated(names, measure, mutants)
+        output.emit({"schema": SCHEMA, "held": held, "rows": rows, "date": date, "command": command, **about})
     else:
         print(f"{held} of {len(rows)} hold at levels 1, 2, 3.")
     return 0 if held == len(rows) else 1
+
+
+def repeated(names: Sequence[str], measure: bool, mutants: int) -> str:
+    """The command that does it again."""
+    words = ["overclock translate", " ".join(["--known", *names]) if names else "--all-known"]
+    words += ["--no-measure"] if not measure else []
+    return " ".join([*words, *([f"--mutants {mutants}"] if mutants else []), "--json"])
 
 
 def line(row: dict[str, Any]) -> str:
@@ -55,7 +65,10 @@ def line(row: dict[str, Any]) -> str:
     speed = f", {row['speed_up']:,.0f}x the original at batch {row['batch']:,}" if "speed_up" in row else ""
     walked = row["exhaustive"]
     every = "" if walked is None else f", {walked['sentence']}"
+    planted = row.get("mutation")
+    found = f", {planted['killed']} of {planted['total']} planted mistakes found" if planted else ""
     return (
-        f"{row['name']}: holds; {row['lines_in']} lines became {row['lines_out']} in {row['generation_s']} s, largest "
-        f"error {row['largest_error']:.2g}, {branches['reached']} of {branches['reachable']} branches{every}{speed}"
+        f"{row['name']}: holds; {row['lines_in']} lines became {row['lines_out']} in {row['generation_s']} s, "
+        f"compiled in {row['compile_s']} s, largest error {row['largest_error']:.2g}, {branches['reached']} of "
+        f"{branches['reachable']} branches{every}{found}{speed}"
     )

@@ -4,6 +4,7 @@ Not `list.py`: a submodule of that name would shadow the builtin `list` inside t
 """
 
 import dataclasses
+import sys
 from typing import Any
 
 from overclock.cli import output
@@ -29,7 +30,8 @@ class List:
 
     def run(self) -> int:
         """Print them."""
-        environments = [describe(entry) | (describe_loaded(entry) if self.long else {}) for entry in list_envs()]
+        entries = list_envs(complain=lambda sentence: print(f"left out: {sentence}", file=sys.stderr))
+        environments = [describe(entry) | (describe_loaded(entry) if self.long else {}) for entry in entries]
         if self.json:
             output.emit({"schema": SCHEMA, "environments": environments})
             return 0

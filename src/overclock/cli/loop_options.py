@@ -70,6 +70,7 @@ def show_end(finished: Mapping[str, Any]) -> None:
     print(f"result: {result}")
     if result.suffix == ".py":
         print(f"use it: env, params = overclock.recipe.candidate.load_candidate(pathlib.Path({str(result.parent)!r}))")
+        print("keep it: overclock export DIR writes a package with its tests and this report")
 
 
 def say(sentence: str) -> None:

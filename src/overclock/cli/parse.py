@@ -30,6 +30,7 @@ COMMANDS = {  # name -> "module:Class", a dataclass whose fields are the command
     "status": "overclock.cli.status:Status",
     "watch": "overclock.cli.watch:Watch",
     "report": "overclock.cli.runreport:Report",
+    "export": "overclock.cli.export:Export",
     "redteam": "overclock.cli.redteam:Redteam",
     "compare": "overclock.cli.compare:Compare",
     "localise": "overclock.cli.localise:Localise",
@@ -48,6 +49,7 @@ Examples:
   overclock bench cartpole             measure its speed
   overclock train cartpole             train a policy with PPO
   overclock translate gymnasium:CartPole-v1 --agent claude     translate one of your own
+  overclock export DIR                 write what was translated as a package of its own
   overclock play cartpole              play it in the terminal
   overclock record cartpole out.gif    write an animation
 

@@ -78,6 +78,8 @@ class Translate(_Run):
     """Where --all-known makes its projects."""
     measure: bool = True
     """Time the known ones beside their originals."""
+    mutants: int = 0
+    """Mistakes to plant in each of the known ones, to see how many the levels find; 40 take some minutes."""
 
     def run(self) -> int:
         """Work, print."""
@@ -94,7 +96,7 @@ class Translate(_Run):
 
         if self.source is not None:
             raise UsageError(f"--all-known has a list of its own; leave '{self.source}' out.")
-        return run_known(self.known, self.output, self.ways(), self.measure, self.json)
+        return run_known(self.known, self.output, self.ways(), self.measure, self.mutants, self.json)
 
     def _project(self) -> Any:
         if self.source is None:

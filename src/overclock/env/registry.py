@@ -1,17 +1,27 @@
-"""Names of environments. Importing this module touches neither JAX nor any environment's code."""
+"""Names of environments. Importing this module touches neither JAX nor any environment's code.
+
+Other packages bring environments by entry points of the group `overclock.environments`, `"id-v0" = "package:SPEC"`.
+These are looked for only when a name is not known here, by their metadata alone, and only the one that was asked for
+is imported: a broken package breaks nothing but its own environments.
+"""
 
 import dataclasses
 import difflib
 import importlib
 import re
+import warnings
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from overclock import compile_cache
 from overclock.errors import UnknownEnvironmentError, UsageError
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from overclock.env.kernel import Environment, Params
 
+GROUP = "overclock.environments"
 ID_PATTERN = re.compile(r"(?P<name>[a-z][a-z0-9_-]*?)(-v(?P<version>0|[1-9][0-9]*))?")
 
 
@@ -20,7 +30,7 @@ class Spec:
     """One registered environment: where its class lives and what it is compared with."""
 
     id: str
-    entry_point: str  # "package.module:Class", imported on first use
+    entry_point: str  # "package.module:Class", or a function make() -> (env, params); imported on first use
     reference: str | None = None  # e.g. "gymnasium:CartPole-v1"
     twin: str | None = None  # "package.module:function" that builds the verify Twin
     renderer: str | None = None  # "package.module:function", (env, state, params) -> RGB array
@@ -65,26 +75,79 @@ def register(spec: Spec) -> None:
 
 def spec(env_id: str) -> Spec:
     """The entry of an id; a bare name means its newest version."""
+    found = full_id(env_id)
+    return _registry[found] if found in _registry else _brought(_installed()[found])
+
+
+def full_id(env_id: str) -> str:
+    """The id with its version; nothing is imported to find it."""
     name, version = _split(env_id)
-    versions = {s.version: s for s in _registry.values() if s.name == name}
+    versions = _versions(name, _registry) or _versions(name, _installed())
     if version in versions:
         return versions[version]
     if version is None and versions:
         return versions[max(versions)]
     if versions:
-        known = ", ".join(f"'{versions[v].id}'" for v in sorted(versions))
+        known = ", ".join(f"'{versions[v]}'" for v in sorted(versions))
         raise UnknownEnvironmentError(f"'{name}' has no version {version}; registered: {known}.")
     raise UnknownEnvironmentError(f"No environment is called '{env_id}'; {_hint(name)}")
 
 
+def _versions(name: str, ids: Iterable[str]) -> dict[int, str]:
+    parts = [(_split(env_id), env_id) for env_id in ids]
+    return {version: env_id for (other, version), env_id in parts if other == name and version is not None}
+
+
 def _hint(written: str) -> str:
-    close = difflib.get_close_matches(written.lower(), [n for s in list_envs() for n in (s.name, s.id)], 1, cutoff=0.5)
+    names = [name for env_id in known_ids() for name in (_split(env_id)[0], env_id)]
+    close = difflib.get_close_matches(written.lower(), names, 1, cutoff=0.5)
     return f"did you mean '{close[0]}'?" if close else "`overclock list` shows every environment."
 
 
-def list_envs() -> list[Spec]:
-    """Every registered environment, sorted by id."""
-    return [_registry[env_id] for env_id in sorted(_registry)]
+def known_ids() -> list[str]:
+    """Every id that can be asked for, sorted; nothing is imported to find them."""
+    return sorted({*_registry, *_installed()})
+
+
+def list_envs(complain: Callable[[str], object] = warnings.warn) -> list[Spec]:
+    """Every environment, sorted by id; one whose package cannot be loaded is left out, and `complain` hears why."""
+    found, installed = [], _installed()
+    for env_id in sorted({*_registry, *installed}):
+        try:
+            found.append(_registry[env_id] if env_id in _registry else _brought(installed[env_id]))
+        except UsageError as error:
+            complain(str(error))
+    return found
+
+
+def _installed() -> "dict[str, EntryPoint]":
+    """What other packages bring, by id; a name that is registered here is nobody else's."""
+    from importlib.metadata import entry_points  # most commands never ask
+
+    ours = {entry.name for entry in _registry.values()}
+    found: dict[str, EntryPoint] = {}
+    for point in entry_points(group=GROUP):
+        match = ID_PATTERN.fullmatch(point.name)
+        if match is not None and match["version"] is not None and match["name"] not in ours:
+            found.setdefault(point.name, point)
+    return found
+
+
+def _brought(point: "EntryPoint") -> Spec:
+    try:
+        found = point.load()
+    except Exception as error:  # whatever somebody else's code does when it is imported
+        raise _unusable(point.name, point.value, error) from error
+    if not isinstance(found, Spec) or found.id != point.name:
+        raise _unusable(point.name, point.value, TypeError("it is no overclock.Spec of that id"))
+    return found
+
+
+def _unusable(env_id: str, place: str, error: Exception) -> UsageError:
+    return UsageError(
+        f"'{env_id}' comes with another package, whose '{place}' cannot be loaded ({type(error).__name__}: {error}); "
+        f"install '{place.partition(':')[0].partition('.')[0]}' again, or remove it."
+    )
 
 
 def load(entry_point: str) -> Any:
@@ -99,12 +162,20 @@ def make(env_id: str, **static: Any) -> "tuple[Environment[Any, Any], Params]":
     """An environment and its default parameters; keyword arguments are the environment's static fields."""
     entry = spec(env_id)
     compile_cache.enable()
-    cls = load(entry.entry_point)
-    known = [field.name for field in dataclasses.fields(cls)]
+    try:
+        cls = load(entry.entry_point)
+    except Exception as error:
+        if entry.id in _registry:
+            raise
+        raise _unusable(entry.id, entry.entry_point, error) from error
+    made_by_class = isinstance(cls, type)
+    known = [field.name for field in dataclasses.fields(cls)] if made_by_class else []
     for name in static:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
             hint = f"did you mean '{close[0]}'" if close else f"it has {', '.join(known) or 'none'}"
             raise UsageError(f"{entry.id} has no option '{name}' ({hint}).")
+    if not made_by_class:
+        return cls()
     env = cls(**static)
     return env, env.default_params()

@@ -1,10 +1,10 @@
 """Which branches of a reference the states of its comparison reach, and why the others could not be.
 
 A branch is a conditional jump, with two outcomes; those of every function count that the translator went through. It is
-played as level 1 plays it: random actions, and the steps of the search for rare states; what the coverage-guided play of
-level 3 reached counts as well. Some outcomes no
-episode can have, and they are told apart: the constructor's arguments decide the test (the translator met it and knew
-its outcome, or never came there), a failing `assert`, and what is done only after an episode's end.
+played as level 1 plays it: random actions, and the steps of the search for rare states; what the coverage-guided play
+of level 3 reached counts as well. Some outcomes no episode can have, and they are told apart: the constructor's
+arguments decide the test (the translator met it and knew its outcome, or never came there), a failing `assert`, and
+what is done only after an episode's end.
 """
 
 import ast

@@ -23,6 +23,7 @@ from overclock.translate.codec import InstanceCodec
 from overclock.translate.site_sample import sample
 from overclock.verify.branches import BranchTracer, rule_files
 from overclock.verify.calls import Call
+from overclock.verify.captured import captured_attributes
 from overclock.verify.module import Case
 from overclock.verify.subject import Arrays
 
@@ -66,13 +67,14 @@ class RecordedCases:
                 self._remember(state)
         return state
 
-    def read_spaces(self, instance: Any) -> dict[str, Any]:
-        """Bounds and sizes of both spaces, flat."""
+    def read_in_reset(self, instance: Any, depth: int, attributes: tuple[str, ...]) -> dict[str, Any]:
+        """The state, as what `depth` and `attributes` say where there is no codec, and both spaces, flat."""
         from overclock.translate.observations import flat_space
 
+        state = captured_attributes(instance, depth, attributes) if self.codec is None else self.read(instance)
         known = {attribute: getattr(instance, attribute, None) for attribute in SPACES.values()}
         flat = {name: flat_space(space) for name, space in known.items() if space is not None}
-        return {name: {"low": one.low, "high": one.high, "n": one.n} for name, one in flat.items()}
+        return {**state, **{name: {"low": one.low, "high": one.high, "n": one.n} for name, one in flat.items()}}
 
     def _remember(self, state: Arrays) -> None:
         """A sample of all states that steps began in."""
@@ -89,8 +91,6 @@ class RecordedCases:
         expected = {}
         for name, attribute in SPACES.items():
             space = call.after.get(attribute, {})
-            if "nvec" in space:
-                space = {"low": np.zeros_like(space["nvec"]), "high": np.asarray(space["nvec"]) - 1}
             expected |= {f"{name}_low": space.get("low", 0), f"{name}_high": space.get("high", 0)}
             expected[f"{name}_n"] = np.int64(space.get("n", 0))
         return Case({}, expected)

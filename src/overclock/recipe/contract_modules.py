@@ -4,6 +4,7 @@ Made from contract.toml alone, so that a translation can be judged function by f
 test. Loaded in three processes (verifier, reference, performance side); neither side is imported at the top.
 """
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -34,18 +35,17 @@ def contract_modules(cls: str, contract: ContractFile) -> tuple[Module, ...]:
     recorded = RecordedCases(contract)
     attributes, depth = _recorded_of(contract)
     if recorded.codec is not None:
-        read_by(recorded.read, f"{cls}.reset")
         read_by(recorded.read_in_step, f"{cls}.step")
-        read_by(recorded.read_spaces, f"{cls}.__init__")
+    read_by(functools.partial(recorded.read_in_reset, depth=depth, attributes=attributes), f"{cls}.reset")
     at_boundary: dict[str, Any] = {}
     if bounded(contract):
         at_boundary = {"boundary": recorded.boundary, "apply": recorded.apply}
     by_seed: dict[str, Any] = {"boundary": _seeds, "apply": recorded.apply_seed} if contract.reset_draws else {}
     luck = cls, recorded, by_seed, attributes
     return (
-        # Depth 1: the spaces are objects.
-        Module("spaces", (f"{cls}.__init__",), recorded.spaces_case, rules.spaces, (), equal(contract, *BOUNDS),
-               depth=1, attributes=tuple(SPACES.values())),
+        # Of a reset: many classes have no constructor of their own, and spaces that are attributes of the class.
+        Module("spaces", (f"{cls}.reset",), recorded.spaces_case, rules.spaces, (), equal(contract, *BOUNDS),
+               depth=depth, attributes=attributes),
         *samples(*luck),
         Module(
             "reset", (f"{cls}.reset",), recorded.reset_case, rules.reset, (), close_to(contract), **by_seed,

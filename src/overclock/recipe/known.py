@@ -43,10 +43,16 @@ def chosen(names: Sequence[str]) -> list[Known]:
 
 
 def translate_known(
-    one: Known, folder: Path, ways: Ways, measure: bool = True, say: Callable[[str], None] = lambda sentence: None
+    one: Known,
+    folder: Path,
+    ways: Ways,
+    measure: bool = True,
+    mutants: int = 0,
+    say: Callable[[str], None] = lambda sentence: None,
 ) -> dict[str, Any]:
     """Translate one of them in a folder; what came of it, as plain values. Nothing that goes wrong ends the others."""
     row: dict[str, Any] = {"name": one.name, "reference": one.reference, "arguments": dict(one.arguments)}
+    row |= {"package": one.package} if one.package else {}
     try:
         made = new_project(
             folder / one.name, one.reference, "jax", AgentChoice(BUILT_IN), arguments=one.arguments,
@@ -59,5 +65,18 @@ def translate_known(
         return {**row, "outcome": "not installed", "sentence": f"{error}{install}"}
     except OverclockError as error:
         return {**row, "outcome": "refused", "sentence": str(error)}
-    row |= {"outcome": ended.outcome, "sentence": ended.sentence, "run": str(ended.run), "page": str(ended.page)}
-    return row if ended.result is None else {**row, **facts(made.project, ended, measure)}
+    row |= {"outcome": ended.outcome, "sentence": ended.sentence}
+    row |= {"run": _from_here(ended.run), "page": _from_here(ended.page)}
+    if ended.result is None:
+        return row
+
+    def progress(what: str, done: int, total: int) -> None:
+        say(f"{what}: {done} of {total}")
+
+    return {**row, **facts(made.project, ended, measure, mutants, progress)}
+
+
+def _from_here(path: Path) -> str:
+    """As it is typed here: results are kept, and where their folder lay on some machine is of no use to anybody."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

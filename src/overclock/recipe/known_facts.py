@@ -1,6 +1,7 @@
-"""What can be said about a translation besides that it holds: sizes, times, coverage, largest errors, speed."""
+"""What can be said about a translation besides that it holds: sizes, times, coverage, errors, mutants, speed."""
 
 import ast
+import hashlib
 import json
 import math
 import time
@@ -9,16 +10,27 @@ from typing import Any
 
 from overclock.recipe.branch_facts import reference_branches
 from overclock.recipe.built_in import program_of
+from overclock.recipe.candidate_mutants import mutation_score
+from overclock.recipe.known_compile import compile_seconds
 from overclock.recipe.original_speed import BATCH, beside_original
 from overclock.recipe.project import Project
 from overclock.recipe.project_twin import project_twin
 from overclock.recipe.translate import Finished
+from overclock.verify.contract import Twin
+from overclock.verify.mutation_recording import Progress
+from overclock.verify.process import CouldNotVerifyError
 
 RULES = ("reset", "transition", "observe")  # modules of level 1 that compare numbers, not distributions
 
 
-def facts(project: Project, ended: Finished, measure: bool) -> dict[str, Any]:
-    """Everything about one environment."""
+def facts(
+    project: Project,
+    ended: Finished,
+    measure: bool,
+    mutants: int = 0,
+    progress: Progress = lambda what, done, total: None,
+) -> dict[str, Any]:
+    """Everything about one environment; with `mutants`, so many mistakes are planted in it."""
     assert ended.result is not None
     reference, text = project.reference, ended.result.read_text(encoding="utf-8")
     began = time.perf_counter()
@@ -26,25 +38,36 @@ def facts(project: Project, ended: Finished, measure: bool) -> dict[str, Any]:
     generated = time.perf_counter() - began
     report = json.loads((ended.run / "report.json").read_text(encoding="utf-8"))
     levels = {one["level"]: one["report"] for one in report["volatile"]["verification"]}
+    twin = _twin(project, ended)
     found = {
         "levels": [level for level in (1, 2, 3) if level in levels],
         "lines_in": source_lines(program.covered.lines),
         "lines_out": code_lines(text),
+        "sha256": hashlib.sha256(text.encode()).hexdigest(),
         "generation_s": round(generated, 2),
+        "compile_s": compile_seconds(twin, BATCH),
         "largest_error": largest_error(levels[1], levels[3]),
         "exhaustive": levels[3]["exhaustive"],
         "branches": reference_branches(project, program.covered, levels[3]),
     }
+    if mutants:
+        try:
+            found["mutation"] = mutation_score(twin, ended.run / "candidate", mutants, progress=progress)
+        except CouldNotVerifyError as error:  # of this one; the others are asked all the same
+            found["mutation_error"] = str(error)
     return found | (speeds(project, ended) if measure else {})
 
 
 def speeds(project: Project, ended: Finished, batch: int = BATCH) -> dict[str, Any]:
     """Steps per second of the original in one process and of the translation, by turns."""
-    twin = project_twin(project, ended.run / "candidate", ended.run / "scenarios")
-    found = beside_original(twin, batch, project.limits.timeout)
+    found = beside_original(_twin(project, ended), batch, project.limits.timeout)
     return {
         "original_sps": found.original, "sps": found.candidate, "batch": batch, "speed_up": round(found.gain, 1),
     }  # fmt: skip
+
+
+def _twin(project: Project, ended: Finished) -> Twin:
+    return project_twin(project, ended.run / "candidate", ended.run / "scenarios")
 
 
 def largest_error(properties: dict[str, Any], rollouts: dict[str, Any]) -> float:

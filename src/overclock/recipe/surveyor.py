@@ -77,7 +77,8 @@ def reference_text(reference: Reference) -> str:
         return reference.cls
     module, _, name = reference.cls.partition(":")
     place = Path(reference.path.split(os.pathsep)[0], *module.split("."))
-    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    package = place / "__init__.py"  # a folder without it may be a project that lies beside its file
+    file = package if package.is_file() else place.with_suffix(".py")
     return f"{file}:{name}"
 
 

@@ -67,10 +67,10 @@ class Arrays:
     def operand(self, value: Value, store: Store) -> Operand:
         """Numbers, arrays and sequences of numbers as one operand, as `np.asarray` would see them."""
         match value:
-            case Known(inner) if isinstance(inner, list | tuple):
-                return Const(np.asarray(inner))
-            case Known(inner) if isinstance(inner, bool | int | float | np.ndarray | np.generic):
-                return Const(inner)
+            case Known(inner, name) if isinstance(inner, list | tuple):
+                return Const(np.asarray(inner), name)
+            case Known(inner, name) if isinstance(inner, bool | int | float | np.ndarray | np.generic):
+                return Const(inner, name)
             case Num(operand):
                 return operand
             case Ref() if isinstance(cell := store[value], ArrayCell):

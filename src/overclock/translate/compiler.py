@@ -18,7 +18,7 @@ from overclock.translate.frames import RETURNED, VALUE, Frame, source_of
 from overclock.translate.interpreter import Interpreter
 from overclock.translate.ir import Const, Operand, Type, Var
 from overclock.translate.observations import flat_space
-from overclock.translate.passes import Shared, copied, live
+from overclock.translate.passes import Shared, copied, follow_arguments, live
 from overclock.translate.profile import Profile, look, roomy
 from overclock.translate.program import Covered, Function, Program
 from overclock.translate.shapes import Fixed, Many, Shape, leaves
@@ -587,6 +587,7 @@ class _Run:
             shared.run(block)
             results = {name: shared.of(operand) for name, operand in results.items()}
             live(block, {one for one in results.values() if isinstance(one, Var)})
+            follow_arguments(block, shared.of)
         return Function(block, inputs, results, sites, numpy_refusal)
 
 

@@ -211,6 +211,8 @@ class Control:
         for slot, shape in carried.items():
             hint = str(slot[-1]) if slot[0] in ("local", "field") else ""
             mine = [Var(Type(leaf.dtype, leaf.shape, _python(shape)), hint) for leaf in leaves(shape)]
+            if slot[0] in ("drawn", "overflow", "full"):
+                mine[0].label = slot[0]
             variables += mine
             value = self._lift_into(slot, shape, list(mine), self.store)
             if slot[0] in HOLDING:

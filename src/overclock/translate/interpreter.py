@@ -5,16 +5,19 @@ may have left run under the condition that it has not.
 """
 
 import ast
+import enum
 import functools
 import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from overclock.translate.errors import AlwaysRaisesError, NeedsStateError, StartAnewError, UnsupportedError
 from overclock.translate.flexible import index_parts, is_slice
 from overclock.translate.frames import RETURNED, VALUE, Frame, source_of
 from overclock.translate.generators import GENERATORS
-from overclock.translate.ir import Const, Note, Operand, Type, Var
+from overclock.translate.ir import Callee, Const, Note, Operand, Type, Var
 from overclock.translate.iteration import Iteration
 from overclock.translate.shapes import FLEXIBLE, Fixed, Record
 from overclock.translate.values import (
@@ -84,13 +87,27 @@ class Interpreter(Iteration):
         try:
             if isinstance(source.node, ast.Lambda):
                 return self.evaluate(source.node.body)
-            self.run(source.node.body)
-            left = self.flag(RETURNED)
-            self.branch(left, lambda: None, lambda: self.set_local(VALUE, Known(None)))
+            with self.builder.calling(Callee(source.node.name, self._operands(bound))):
+                self.run(source.node.body)
+                left = self.flag(RETURNED)
+                self.branch(left, lambda: None, lambda: self.set_local(VALUE, Known(None)))
             return self.locals[VALUE]
         finally:
             self.frames.pop()
             self.store.frames.pop()
+
+    def _operands(self, bound: dict[str, Value]) -> dict[str, list[Operand]]:
+        """What arguments are made of, as far as it has names in a printed program."""
+        found: dict[str, list[Operand]] = {}
+        for name, value in bound.items():
+            cell = self.store[value] if isinstance(value, Ref) else None
+            if isinstance(value, Num):
+                found[name] = [value.operand]
+            elif isinstance(cell, ArrayCell):
+                found[name] = [cell.operand]
+            elif isinstance(cell, ManyCell):
+                found[name], found[f"{name}_length"] = cell.leaves[:1], [cell.length]
+        return found
 
     def _closure_source(self, closure: Closure) -> Any:
         import dataclasses
@@ -143,6 +160,28 @@ class Interpreter(Iteration):
         if missing:
             raise UnsupportedError(f"the argument '{missing[0]}' is missing")
         return bound
+
+    # ---- names of constants ----
+
+    def name(self, name: str) -> Value:
+        """What a name means; numbers and tables of a module keep theirs."""
+        found = super().name(name)
+        outside = isinstance(found, Known) and found.value is self.frame.globals.get(name, found)
+        return _named(found, name) if outside else found
+
+    def attribute(self, value: Value, name: str) -> Value:
+        """value.name; numbers and tables of an object keep their names."""
+        found = super().attribute(value, name)
+        owner = type(value.value) if isinstance(value, Known) else object
+        nameless = issubclass(owner, enum.Enum) or owner.__module__.startswith(("numpy", "gymnasium.spaces"))
+        return found if nameless else _named(found, name)
+
+    def unary(self, node: ast.unaryop, value: Value) -> Value:
+        """<op> value; the negative of a constant with a name is written with it."""
+        found = super().unary(node, value)
+        if isinstance(value, Known) and isinstance(found, Known) and isinstance(node, ast.USub):
+            return Known(found.value, f"-{value.name}") if value.name.isidentifier() else found
+        return found
 
     # ---- statements ----
 
@@ -428,6 +467,7 @@ class Interpreter(Iteration):
             case ast.Name(id=name):
                 if isinstance(value, Num):
                     self.name_operand(value.operand, name)
+                self._label(value, name)
                 at = len(self.frames) - 1
                 if name in self.frame.nonlocals:
                     at = self.frame.outer
@@ -470,6 +510,14 @@ class Interpreter(Iteration):
         if isinstance(operand, Var) and not operand.hint:
             operand.hint = name
 
+    def _label(self, value: Value, name: str) -> None:
+        """The same for an array and for a list that is kept as arrays."""
+        cell = self.store[value] if isinstance(value, Ref) else None
+        leaves = [cell.operand] if isinstance(cell, ArrayCell) else cell.leaves if isinstance(cell, ManyCell) else []
+        for leaf in leaves:
+            if isinstance(leaf, Var):
+                leaf.label = leaf.label or name
+
     def mutable(self, value: Value) -> Ref:
         """A reference that may be changed; a constant of the instance that is changed is no constant."""
         value = self.present(value)
@@ -486,6 +534,7 @@ class Interpreter(Iteration):
         """owner.name = value."""
         if isinstance(value, Num):
             self.name_operand(value.operand, name)
+        self._label(value, name)
         if isinstance(value, Known) and isinstance(value.value, GENERATORS):
             cell = self.store[owner] if isinstance(owner, Ref) else None
             if isinstance(cell, ObjectCell):
@@ -614,6 +663,13 @@ class Interpreter(Iteration):
         """A mask over the first axes of an array."""
         extra = len(base.type.shape) - len(mask.type.shape)
         return self.arrays.getitem(mask, (("rest",), *([("new",)] * extra))) if extra else mask
+
+
+def _named(value: Value, name: str) -> Value:
+    """A constant number or table, under the name it was read by."""
+    if isinstance(value, Known) and isinstance(value.value, int | float | np.number | np.ndarray | list | tuple):
+        return value if isinstance(value.value, bool) else Known(value.value, name)
+    return value
 
 
 def _lengths(options: tuple[Any, ...]) -> set[int]:

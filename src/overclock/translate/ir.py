@@ -48,6 +48,7 @@ class Var:
     high: int | None = None
     origin: "tuple[Var, int] | None" = None  # this is another whole number plus a constant
     number: int = dataclasses.field(default_factory=lambda: next(_numbers))
+    label: str = ""  # a name for lack of a better one; other than a hint, it gives no reason for a line of its own
 
     def __repr__(self) -> str:
         return f"{self.hint or 'v'}{self.number}"
@@ -58,6 +59,7 @@ class Const:
     """A number or an array known while translating."""
 
     value: Any
+    name: str = ""  # of the attribute or the global of the source that it is
 
     @property
     def type(self) -> Type:
@@ -83,6 +85,14 @@ def type_of(value: Any) -> Type:
 
 
 @dataclasses.dataclass(eq=False)
+class Callee:
+    """One call of a function of the source: its statements stand where it is called, and remember it."""
+
+    name: str
+    arguments: dict[str, list[Operand]] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(eq=False)
 class Let:
     """`out = op(*args, **keywords)`; what is in `keywords` is static."""
 
@@ -90,6 +100,7 @@ class Let:
     op: str
     args: tuple[Operand, ...]
     keywords: dict[str, Any] = dataclasses.field(default_factory=dict)
+    calls: tuple[Callee, ...] = ()  # that this is inside of, from the outermost
 
 
 @dataclasses.dataclass(eq=False)
@@ -103,6 +114,7 @@ class If:
     yes: list[Operand]
     no: list[Operand]
     note: str = ""
+    calls: tuple[Callee, ...] = ()
 
 
 @dataclasses.dataclass(eq=False)
@@ -118,6 +130,7 @@ class Loop:
     outs: list[Var]
     note: str = ""
     count: int | None = None  # of a loop that runs exactly so often, with the first carried value as its index
+    calls: tuple[Callee, ...] = ()
 
 
 @dataclasses.dataclass(eq=False)
@@ -127,7 +140,31 @@ class Note:
     text: str
 
 
-Statement = Let | If | Loop | Note
+@dataclasses.dataclass(eq=False)
+class Helper:
+    """A function of its own in a printed program, made from statements that are a function in the source."""
+
+    name: str
+    source: str  # its name there
+    params: list[Var]
+    block: "Block"
+    results: list[Var]
+    draws: dict[str, int] = dataclasses.field(default_factory=dict)  # sites whose draws it reads: how many there are
+    guarded: bool = False  # whether it has loops that shall not turn where its result is not wanted
+    arguments: dict[Var, str] = dataclasses.field(default_factory=dict)  # what the source calls parameters
+
+
+@dataclasses.dataclass(eq=False)
+class Call:
+    """`outs = helper(*args)`."""
+
+    outs: list[Var]
+    helper: Helper
+    args: list[Var]
+    calls: tuple[Callee, ...] = ()
+
+
+Statement = Let | If | Loop | Note | Call
 Block = list[Statement]
 
 
@@ -153,6 +190,7 @@ class Builder:
 
     def __init__(self) -> None:
         self._blocks: list[Block] = [[]]
+        self._calls: tuple[Callee, ...] = ()
 
     @property
     def block(self) -> Block:
@@ -168,8 +206,19 @@ class Builder:
         finally:
             self._blocks.pop()
 
+    @contextlib.contextmanager
+    def calling(self, callee: Callee) -> Iterator[None]:
+        """Statements belong to this call, for as long as it lasts."""
+        before, self._calls = self._calls, (*self._calls, callee)
+        try:
+            yield
+        finally:
+            self._calls = before
+
     def emit(self, statement: Statement) -> None:
         """Append a statement."""
+        if not isinstance(statement, Note):
+            statement.calls = self._calls
         self.block.append(statement)
 
     def let(
@@ -201,10 +250,7 @@ class Builder:
         if isinstance(operand, Const):
             if type(operand.value) is int and not -(2**63) <= operand.value < 2**63:
                 raise UnsupportedError(f"{operand.value} is a whole number that needs more than 64 bits")
-            value = np.asarray(operand.value).astype(dtype)
-            if python and value.shape == ():
-                return Const(value.item())
-            return Const(value if value.shape else value[()])
+            return recast(operand, dtype, python)
         if operand.type.dtype == dtype:
             if operand.type.python == python:
                 return operand
@@ -241,6 +287,15 @@ class Builder:
         out.origin = _shifted(op, args) if result.dtype == "int64" and not result.shape else None
         self.emit(Let(out, op, tuple(cast)))
         return out
+
+
+def recast(const: Const, dtype: str, python: bool = False) -> Const:
+    """A constant in another dtype; it keeps its name where it is still the same number."""
+    before = np.asarray(const.value)
+    value = before.astype(dtype)
+    same = bool((value == before).all())
+    shown = value if value.shape else value.item() if python else value[()]
+    return Const(shown, const.name if same else "")
 
 
 def _fits(operand: Operand, dtype: str) -> bool:

@@ -1,18 +1,20 @@
-"""The generated file: header, tables, state, draws, and the environment with its rules."""
+"""The generated file: header, constants, state, draws, helpers, and the environment with its rules."""
 
 import importlib.metadata
 import math
 import re
+import textwrap
 from typing import Any
 
 import numpy as np
 
 from overclock import __version__
-from overclock.translate.draws import DrawSite
-from overclock.translate.ir import Const, Operand
-from overclock.translate.jax_printer import Body, Names, Tables, dtype_text
+from overclock.translate.jax_draws import draw_method, leaf_shape
+from overclock.translate.jax_rules import Rules
+from overclock.translate.jax_tables import Tables
+from overclock.translate.jax_wrap import WIDTH, wrapped
 from overclock.translate.observations import flat_space
-from overclock.translate.program import Function, Program
+from overclock.translate.program import Program
 
 KINDS = {"f": "Float", "i": "Int", "u": "UInt", "b": "Bool"}
 
@@ -27,24 +29,25 @@ class _File:
         self._program = program
         self._tables = Tables()
         self._cls = class_name(program.name)
+        self._rules = Rules(program, self._tables, self._cls)
 
     def text(self) -> str:
-        reset, step = self._init(), self._transition()
-        observe = [*self._observe(), *self._mask()]
-        draws = [*self._draw_method("reset"), *self._draw_method("step")]
-        body = [
-            *self._class(), "", *self._spaces(), "", *draws, *reset, "", *step, "", *observe,
-        ]  # fmt: skip
-        tables = [*self._tables.lines, ""] if self._tables.lines else []
+        rules = self._rules.lines()
+        draws = [
+            *draw_method(self._cls, "reset", self._program.reset.sites),
+            *draw_method(self._cls, "step", self._program.step.sites),
+        ]
+        helpers = self._rules.helpers()
+        body = [*helpers, *self._class(), "", *self._spaces(), "", *draws, *rules]
+        constants = ["", *self._tables.lines] if self._tables.lines else []
         parts = [
-            *self._header(), "", *self._imports(body), "", *tables, "",
-            *self._records(), *body, "", "",
+            *self._header(), "", *self._imports(body), *constants, "", "", *self._records(), *body, "", "",
             f"def make() -> tuple[{self._cls}, {self._cls}Params]:",
             '    """The environment and its parameters."""',
             f"    env = {self._cls}()",
             "    return env, env.default_params()",
         ]  # fmt: skip
-        return "\n".join(parts).rstrip() + "\n"
+        return "\n".join(parts) + "\n"
 
     # ---- head ----
 
@@ -55,9 +58,9 @@ class _File:
             version = f" ({package} {importlib.metadata.version(package)})"
         except importlib.metadata.PackageNotFoundError:
             version = ""
+        what = f'"""{program.name}, translated from {program.source}{version} by overclock {__version__}.'
         lines = [
-            f'"""{program.name}, translated from {program.source}{version}',
-            f"by overclock {__version__}.",
+            *textwrap.wrap(what, WIDTH, break_long_words=False, break_on_hyphens=False),
             "",
             "Randomness is drawn first (`draw_reset`, `draw_step`) and handed to the rules as data. Both arms of a",
             "branch are computed and `jnp.where` picks one; the comments above are the conditions of the source.",
@@ -74,27 +77,22 @@ class _File:
         if "jax.lax" in text:
             lines.append("import jax")
         lines.append("import jax.numpy as jnp")
-        if "np." in re.sub(r"jnp\.", "", text) or self._tables.lines:
+        if any("np." in line for line in self._tables.lines) or "np." in re.sub(r"jnp\.", "", text):
             lines.append("import numpy as np")
         held = [self._program.step.results["observation"].type] if self._program.stored_observation else []
-        stored = {KINDS[np.dtype(one.dtype).kind] for one in [*self._program.state, *held]}
-        kinds = sorted(stored | {"Float", "Bool"} | self._draw_kinds())
-        lines += [f"from jaxtyping import Array, {', '.join(kinds)}", ""]
-        spaces = {name for name in ("Box", "Discrete", "MultiDiscrete") if f"{name}(" in text}
-        return [
-            *lines,
-            f"from overclock.env import {', '.join(sorted({'Environment', 'Params', 'Rng', 'Struct', *spaces}))}",
-        ]
-
-    def _draw_kinds(self) -> set[str]:
         sites = self._program.reset.sites + self._program.step.sites
-        return {KINDS[np.dtype(site.dtype).kind] for site in sites}
+        kinds = {KINDS[np.dtype(one.dtype).kind] for one in [*self._program.state, *held, *sites]}
+        lines += [f"from jaxtyping import Array, {', '.join(sorted(kinds | {'Float', 'Bool'}))}", ""]
+        spaces = {name for name in ("Box", "Discrete", "MultiDiscrete") if f"{name}(" in text}
+        names = {"Environment", "Params", "Struct", *spaces} | ({"Rng"} if sites else set())
+        lines[-1] = f"from overclock.env import {', '.join(sorted(names))}"
+        return lines
 
     def _records(self) -> list[str]:
         program = self._program
         limit = "None" if program.max_steps is None else repr(program.max_steps)
         lines = [
-            "", f"class {self._cls}Params(Params):", '    """The time limit of the reference."""', "",
+            f"class {self._cls}Params(Params):", '    """The time limit of the reference."""', "",
             f"    max_steps: int | None = {limit}", "", "",
             f"class {self._cls}State(Struct):", '    """What the rules remember."""', "",
         ]  # fmt: skip
@@ -109,13 +107,8 @@ class _File:
         for when in ("reset", "step"):
             sites = getattr(program, when).sites
             if sites:
-                lines += [
-                    "",
-                    "",
-                    f"class {self._cls}{when.capitalize()}Draw(Struct):",
-                    f'    """The randomness of a {when}."""',
-                    "",
-                ]
+                head = f"class {self._cls}{when.capitalize()}Draw(Struct):"
+                lines += ["", "", head, f'    """The randomness of a {when}."""', ""]
                 lines += [f"    {site.name}: {annotation(site.dtype, leaf_shape(site))}" for site in sites]
         return [*lines, "", ""]
 
@@ -126,7 +119,8 @@ class _File:
             f"class {cls}(Environment[{cls}State, {cls}Params]):",
             f'    """{self._program.name}."""',
             "",
-            f"    numpy_refusal = {self._numpy_refusal()!r}  # why rng='numpy' is not possible; empty where it is",
+            "    # Why rng='numpy' is not possible; empty where it is.",
+            *_assigned("    numpy_refusal", self._numpy_refusal()),
             "",
             f"    def default_params(self) -> {cls}Params:",
             f"        return {cls}Params()",
@@ -143,184 +137,26 @@ class _File:
         for name, space in (("observation", self._program.observation_space), ("action", self._program.action_space)):
             lines += [
                 f"    def {name}_space(self, params: {self._cls}Params) -> Any:",
-                f"        return {self._space(space)}",
+                *wrapped(f"        return {_space(space)}"),
                 "",
             ]
         return lines[:-1]
 
-    def _space(self, space: Any) -> str:
-        if type(space).__name__ == "MultiDiscrete":
-            return f"MultiDiscrete({tuple(int(n) for n in space.nvec)})"
-        flat = flat_space(space)
-        if flat.n:
-            return f"Discrete({flat.n})"
-        low, high = (self._bound(bound) for bound in (flat.low, flat.high))
-        return f"Box({low}, {high}, {flat.shape}, {_np_dtype(flat.dtype)})"
 
-    def _bound(self, bound: np.ndarray) -> str:
-        if bound.size and (bound == bound.flat[0]).all():
-            return _plain(bound.flat[0])
-        return "(" + ", ".join(_plain(one) for one in bound.ravel()) + ("," if bound.size == 1 else "") + ")"
-
-    # ---- rules ----
-
-    def _draw_method(self, when: str) -> list[str]:
-        sites: list[DrawSite] = getattr(self._program, when).sites
-        if not sites:
-            return []
-        cls = f"{self._cls}{when.capitalize()}Draw"
-        state = "" if when == "reset" else f", state: {self._cls}State"
-        lines = [
-            f"    def draw_{when}(self, rng: Rng{state}, params: {self._cls}Params) -> {cls}:",
-            f"        return {cls}(",
-        ]
-        number = 0
-        for site in sites:
-            shape = leaf_shape(site)
-            lines.append(f"            {site.name}={_drawn(site, number, shape)},")
-            number += max(1, math.prod(_sites_shape(site, shape)))
-        return [*lines, "        )", ""]
-
-    def _body(self, function: Function) -> Body:
-        draws = {site.name: (site.name, site.count) for site in function.sites}
-        body = Body(Names(set()), self._tables, draws)
-        body.count(function.block, list(function.results.values()))
-        return body
-
-    def _inputs(self, body: Body, function: Function) -> None:
-        body.name_inputs(
-            {var: "action" if name == "action" else f"state.{name}" for name, var in function.inputs.items()}
-        )
-
-    def _new_state(self, body: Body, function: Function) -> list[str]:
-        program = self._program
-        names = [leaf.name for leaf in program.state]
-        types = {leaf.name: leaf.dtype for leaf in program.state}
-        if program.stored_observation:
-            names.append("observation")
-            types["observation"] = program.step.results["observation"].type.dtype
-        if program.overflow:
-            names.append("overflow")
-            types["overflow"] = "bool"
-        lines = [f"{name}={exactly(body, function.results[name], types[name])}," for name in names]
-        return lines or ["nothing=jnp.asarray(False),"]
-
-    def _init(self) -> list[str]:
-        function = self._program.reset
-        body = self._body(function)
-        self._inputs(body, function)
-        body.block(function.block)
-        draw = f"{self._cls}ResetDraw" if function.sites else "Any"
-        return [
-            f"    def init(self, draw: {draw}, params: {self._cls}Params) -> {self._cls}State:",
-            *body.lines,
-            f"        return {self._cls}State(",
-            *(f"            {line}" for line in self._new_state(body, function)),
-            "        )",
-        ]
-
-    def _transition(self) -> list[str]:
-        function = self._program.step
-        body = self._body(function)
-        self._inputs(body, function)
-        body.block(function.block)
-        draw = f"{self._cls}StepDraw" if function.sites else "Any"
-        reward = exactly(body, function.results["reward"], "float32")
-        terminated = exactly(body, function.results["terminated"], "bool")
-        return [
-            "    def transition(",
-            f"        self, state: {self._cls}State, action: Any, draw: {draw}, params: {self._cls}Params",
-            f'    ) -> tuple[{self._cls}State, Float[Array, ""], Bool[Array, ""]]:',
-            *body.lines,
-            f"        after = {self._cls}State(",
-            *(f"            {line}" for line in self._new_state(body, function)),
-            "        )",
-            f"        return after, {reward}, {terminated}",
-        ]
-
-    def _observe(self) -> list[str]:
-        function = self._program.observe
-        body = self._body(function)
-        self._inputs(body, function)
-        body.block(function.block)
-        result = function.results["obs"]
-        dtype = "int32" if type(self._program.observation_space).__name__ == "Discrete" else result.type.dtype
-        return [
-            f"    def observe(self, state: {self._cls}State, params: {self._cls}Params) -> Any:",
-            *body.lines,
-            f"        return {exactly(body, result, dtype)}",
-        ]
-
-    def _mask(self) -> list[str]:
-        function = self._program.mask
-        if function is None:
-            return []
-        body = self._body(function)
-        self._inputs(body, function)
-        body.block(function.block)
-        return [
-            "",
-            f"    def action_mask(self, state: {self._cls}State, params: {self._cls}Params) -> Any:",
-            *body.lines,
-            f"        return {exactly(body, function.results['mask'], 'bool')}",
-        ]
+def _space(space: Any) -> str:
+    if type(space).__name__ == "MultiDiscrete":
+        return f"MultiDiscrete({tuple(int(n) for n in space.nvec)})"
+    flat = flat_space(space)
+    if flat.n:
+        return f"Discrete({flat.n})"
+    low, high = (_bound(bound) for bound in (flat.low, flat.high))
+    return f'Box({low}, {high}, {flat.shape}, "{flat.dtype.name}")'
 
 
-def exactly(body: Body, operand: Operand, dtype: str) -> str:
-    """A result in its dtype, never weakly typed."""
-    if isinstance(operand, Const):
-        return body.constant(operand, dtype)
-    text = body.text(operand, 10)
-    if text.endswith(f".astype({dtype_text(dtype)})"):
-        return text
-    return f"{text}.astype({dtype_text(dtype)})"
-
-
-def annotation(dtype: str, shape: tuple[int, ...]) -> str:
-    """A jaxtyping annotation."""
-    return f'{KINDS[np.dtype(dtype).kind]}[Array, "{" ".join(map(str, shape))}"]'
-
-
-def leaf_shape(site: DrawSite) -> tuple[int, ...]:
-    """The shape of all draws of a site in one event."""
-    return site.shape if site.count == 1 else (site.count, *site.shape)
-
-
-def _sites_shape(site: DrawSite, shape: tuple[int, ...]) -> tuple[int, ...]:
-    if site.form == "permutation":
-        return (*shape[:-1], site.arguments["n"])
-    return shape
-
-
-def _drawn(site: DrawSite, number: int, shape: tuple[int, ...]) -> str:
-    """The expression that draws for a site."""
-    size = f", shape={shape}" if shape else ""
-    match site.form:
-        case "unit":
-            return f"rng.unit({number}{size})"
-        case "normal":
-            return f"rng.normal({number}{size})"
-        case "permutation":
-            total, several = site.arguments["n"], site.arguments["k"]
-            order = f"jnp.argsort(rng.unit({number}, shape={(*shape[:-1], total)}), axis=-1)"
-            return order + (f"[..., :{several}]" if several < total else "") + ".astype(int)"
-        case "index":
-            if "p" in site.arguments:
-                running = np.cumsum(site.arguments["p"])
-                edges = [float(one) for one in (running / running[-1])[:-1]]
-                return f"jnp.searchsorted(jnp.array({edges}), rng.unit({number}{size}), side='right').astype(int)"
-            return f"rng.integers({number}, {site.arguments['n']}{size}).astype(int)"
-    if site.method in ("uniform",):
-        low, high = (_argument(site.arguments[name]) for name in ("low", "high"))
-        return f"rng.uniform({number}, {low}, {high}{size})"
-    loc, scale = (_argument(site.arguments[name]) for name in ("loc", "scale"))
-    return f"{loc} + {scale} * rng.normal({number}{size})"
-
-
-def _argument(value: Any) -> str:
-    if np.ndim(value) == 0:
-        return repr(float(value))
-    return f"jnp.array({np.asarray(value, float).tolist()})"
+def _bound(bound: np.ndarray) -> str:
+    if bound.size and (bound == bound.flat[0]).all():
+        return _plain(bound.flat[0])
+    return "(" + ", ".join(_plain(one) for one in bound.ravel()) + ("," if bound.size == 1 else "") + ")"
 
 
 def _plain(value: Any) -> str:
@@ -328,12 +164,23 @@ def _plain(value: Any) -> str:
         return repr(bool(value))
     number = float(value)
     if math.isinf(number):
-        return "float('inf')" if number > 0 else "-float('inf')"
+        return 'float("inf")' if number > 0 else '-float("inf")'
     return repr(number) if isinstance(value, np.floating | float) else repr(int(value))
 
 
-def _np_dtype(dtype: np.dtype) -> str:
-    return f'"{dtype.name}"'
+def _assigned(name: str, text: str) -> list[str]:
+    """A text in double quotes, as one or several lines."""
+    quoted = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if len(f"{name} = {quoted}") <= WIDTH:
+        return [f"{name} = {quoted}"]
+    half = text.rindex(" ", 0, WIDTH - 20) + 1
+    parts = ['"' + part.replace("\\", "\\\\").replace('"', '\\"') + '"' for part in (text[:half], text[half:])]
+    return [f"{name} = (", *(f"        {part}" for part in parts), "    )"]
+
+
+def annotation(dtype: str, shape: tuple[int, ...]) -> str:
+    """A jaxtyping annotation."""
+    return f'{KINDS[np.dtype(dtype).kind]}[Array, "{" ".join(map(str, shape))}"]'
 
 
 def class_name(name: str) -> str:

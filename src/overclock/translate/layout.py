@@ -119,7 +119,7 @@ class Layout:
         if isinstance(value, Num):
             return value.operand
         if isinstance(value, Known):
-            return Const(value.value)
+            return Const(value.value, value.name)
         return self._arrays.operand(value, store)
 
     def _lower_many(self, value: Value, shape: Many, store: Store) -> list[Operand]:

@@ -1,12 +1,14 @@
 """Tidying a program before it is printed: what nothing needs goes, and what is computed twice is computed once."""
 
 import dataclasses
+import itertools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from overclock.translate.ir import Block, Const, If, Let, Loop, Note, Operand, Var
+from overclock.translate.ir import Block, Callee, Const, If, Let, Loop, Note, Operand, Var, recast
 
 FOLDED = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv, "neg": operator.neg,
@@ -125,6 +127,28 @@ def _live_loop(loop: Loop, needed: set[Var]) -> bool:
     return True
 
 
+def follow_arguments(block: Block, of: Callable[[Operand], Operand]) -> None:
+    """After variables were replaced: what the calls that a block is made of were given, as it is called now."""
+    seen: set[Callee] = set()
+
+    def walk(inner: Block) -> None:
+        for statement in inner:
+            if isinstance(statement, Note):
+                continue
+            for callee in statement.calls:
+                if callee not in seen:
+                    seen.add(callee)
+                    callee.arguments = {name: list(map(of, given)) for name, given in callee.arguments.items()}
+            if isinstance(statement, If):
+                walk(statement.then)
+                walk(statement.orelse)
+            elif isinstance(statement, Loop):
+                walk(statement.header)
+                walk(statement.body)
+
+    walk(block)
+
+
 def _variables(operands: list[Operand]) -> set[Var]:
     return {one for one in operands if isinstance(one, Var)}
 
@@ -201,6 +225,7 @@ class Shared:
             block += replaced(more, instead)
             values += [instead.get(one, one) if isinstance(one, Var) else one for one in results]
         first.outs += second.outs
+        first.calls = _common(first.calls, second.calls)
         if not first.note and made is None:
             first.note = second.note
         before[at:] = [*between, first]
@@ -235,13 +260,16 @@ class Shared:
             case "same":
                 return args[0]
             case "cast" if isinstance(args[0], Const):
-                value = np.asarray(args[0].value).astype(let.keywords["dtype"])
-                return Const(value if value.shape else value[()])
+                return recast(args[0], let.keywords["dtype"])
             case "not":
                 if isinstance(args[0], Const) and not args[0].type.shape:
                     return Const(not args[0].value)
                 inner = self._made.get(args[0]) if isinstance(args[0], Var) else None
                 return inner.args[0] if inner is not None and inner.op == "not" else None
+            case "ne" if _is_zero(args[1]) and isinstance(args[0], Var):
+                made = self._made.get(args[0])  # a flag as a number that is not 0 is the flag
+                flag = made is not None and made.op == "cast" and made.args[0].type.dtype == "bool"
+                return made.args[0] if flag else None  # pyright: ignore[reportOptionalMemberAccess]
             case "and" | "or" if let.out.type.dtype == "bool" and not let.out.type.shape:
                 for one, other in (args, args[::-1]):
                     if isinstance(one, Const):
@@ -338,6 +366,16 @@ class Shared:
 
     def _part(self, part: Any) -> Any:
         return self.of(part) if isinstance(part, Var | Const) else part
+
+
+def _common(one: tuple[Callee, ...], other: tuple[Callee, ...]) -> tuple[Callee, ...]:
+    """The calls that two statements are both inside of."""
+    same = itertools.takewhile(lambda pair: pair[0] is pair[1], zip(one, other, strict=False))
+    return tuple(callee for callee, _ in same)
+
+
+def _is_zero(operand: Operand) -> bool:
+    return isinstance(operand, Const) and not operand.type.shape and operand.value == 0
 
 
 def _folded(let: Let) -> Const | None:

@@ -20,6 +20,7 @@ class Known:
     """Anything that is known while translating: a number, a string, a function, a constant table of the instance."""
 
     value: Any
+    name: str = ""  # of the attribute or the global that it was read from
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -56,26 +56,69 @@ def sample(mutants: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
 
 def mutate_source(module: str, source: str) -> list[Mutant]:
     """Every mutant of one source text."""
-    tree = ast.parse(source)
-    seen = {ast.dump(tree)}
-    ids: dict[str, int] = {}
-    found = []
-    for place in _places(tree):
-        for name, operator in OPERATORS.items():
-            for changed in operator(place.node, place.scope):
-                before = _first_line(place.statement)
-                with place.replaced(changed):
-                    text, after = ast.unparse(tree), _first_line(place.shown(changed))
-                shape = _compiled(text)
-                if shape is None or shape in seen:
-                    continue
-                seen.add(shape)
-                digest = hashlib.sha256("\n".join((module, place.function, before, after)).encode()).hexdigest()[:8]
-                ids[digest] = ids.get(digest, 0) + 1  # a statement may stand twice in one function
-                unique = digest if ids[digest] == 1 else f"{digest}-{ids[digest]}"
-                line = getattr(place.node, "lineno", place.statement.lineno)
-                found.append(Mutant(unique, name, module, line, place.function, before, after, text))
-    return found
+    planter = _Planter(module, source)
+    planted = (planter.plant(place, *change) for place in planter.places for change in _changes(place))
+    return [mutant for mutant in planted if mutant is not None]
+
+
+def sample_statements(module: str, source: str, count: int, seed: int) -> list[Mutant]:
+    """Some mutants of one source text, in its order: statements are drawn first, then a mistake in each.
+
+    So a table of a thousand numbers counts as one line. None gets a second mistake before all others have their first.
+    """
+    chance, planter = random.Random(seed), _Planter(module, source)
+    statements: dict[int, list[_Place]] = {}
+    for place in planter.places:
+        statements.setdefault(id(place.statement), []).append(place)
+    waiting = [chance.sample(places, len(places)) for places in statements.values()]
+    found: list[Mutant] = []
+    while waiting and len(found) < count:
+        chance.shuffle(waiting)
+        waiting = [places for places in waiting if len(found) < count and _plant_one(planter, places, chance, found)]
+    return sorted(found, key=lambda mutant: (mutant.line, mutant.id))
+
+
+def _plant_one(planter: "_Planter", places: "list[_Place]", chance: random.Random, found: list[Mutant]) -> bool:
+    """One more mutant of a statement; a place is used up by it. False where the statement has none left."""
+    while places:
+        place = places.pop()
+        changes = list(_changes(place))
+        for change in chance.sample(changes, len(changes)):
+            if (mutant := planter.plant(place, *change)) is not None:
+                found.append(mutant)
+                return True
+    return False
+
+
+def _changes(place: "_Place") -> "Iterator[tuple[str, ast.AST]]":
+    """The wrong versions of a node, each with the operator that made it."""
+    for name, operator in OPERATORS.items():
+        for changed in operator(place.node, place.scope):
+            yield name, changed
+
+
+class _Planter:
+    """Plants mistakes in one source, one at a time; no two of its mutants have the same syntax tree."""
+
+    def __init__(self, module: str, source: str) -> None:
+        self._module, self._tree = module, ast.parse(source)
+        self.places = list(_places(self._tree))
+        self._seen, self._ids = {ast.dump(self._tree)}, dict[str, int]()
+
+    def plant(self, place: "_Place", operator: str, changed: ast.AST) -> Mutant | None:
+        """The mutant, or None where it does not compile or was made before."""
+        before = _first_line(place.statement)
+        with place.replaced(changed):
+            text, after = ast.unparse(self._tree), _first_line(place.shown(changed))
+        shape = _compiled(text)
+        if shape is None or shape in self._seen:
+            return None
+        self._seen.add(shape)
+        digest = hashlib.sha256("\n".join((self._module, place.function, before, after)).encode()).hexdigest()[:8]
+        self._ids[digest] = self._ids.get(digest, 0) + 1  # a statement may stand twice in one function
+        unique = digest if self._ids[digest] == 1 else f"{digest}-{self._ids[digest]}"
+        line = getattr(place.node, "lineno", place.statement.lineno)
+        return Mutant(unique, operator, self._module, line, place.function, before, after, text)
 
 
 class _Place:
