@@ -1,7 +1,10 @@
-"""The gallery of the documents, from the result of `overclock translate --all-known --mutants 40 --json`.
+"""The gallery of the documents, from the result of `overclock translate --all-known --json`.
 
-    python scripts/gallery.py benchmarks/known.json --listings cartpole minatar_breakout > docs/gallery.md
+    python scripts/gallery.py benchmarks/known.json --mutants benchmarks/known-mutants.json \\
+        --listings cartpole minatar_breakout > docs/gallery.md
 
+--mutants takes the planted mistakes from another run, of the same files, so that they need not be planted where speed
+is measured.
 --listings copies generated files of that run into docs/gallery/ first, while its folders are still there; the page
 links to those that lie there.
 """
@@ -14,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from overclock.report.gallery import listing, page
+from overclock.report.gallery import listing, page, with_mutants
 
 LISTINGS = Path(__file__).resolve().parents[1] / "docs" / "gallery"
 
@@ -23,9 +26,12 @@ def main() -> None:
     """Print the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("report", type=Path, help="the JSON file")
+    parser.add_argument("--mutants", type=Path, help="the JSON file of another run, with planted mistakes")
     parser.add_argument("--listings", nargs="*", default=(), metavar="NAME", help="generated files to copy")
     options = parser.parse_args()
     report = json.loads(options.report.read_text(encoding="utf-8"))
+    if options.mutants is not None:
+        report = with_mutants(report, json.loads(options.mutants.read_text(encoding="utf-8")))
     rows = {row["name"]: row for row in report["rows"]}
     for name in options.listings:
         copy(rows[name], LISTINGS / f"{name}.md")

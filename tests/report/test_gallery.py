@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from overclock.errors import UsageError
-from overclock.report.gallery import changed, listing, page
+from overclock.report.gallery import changed, listing, page, with_mutants
 
 ROOT = Path(__file__).parents[2]
 RESULT, PAGE, LISTINGS = ROOT / "benchmarks/known.json", ROOT / "docs/gallery.md", ROOT / "docs/gallery"
+MUTANTS = ROOT / "benchmarks/known-mutants.json"
 SURVIVOR = {"file": "env.py", "line": 59, "operator": "constant", "before": "x = a | 2", "after": "x = a | 4"}
 LAKE = {
     "name": "lake", "reference": "Lake-v1", "arguments": {"dry": True}, "outcome": "done", "sentence": "lake holds.",
@@ -52,6 +53,18 @@ def test_what_was_not_measured_is_a_dash():
     text = page({**REPORT, "rows": [bare]})
     assert "| - | - | - | - | 0.5 | 2.25 |" in text
     assert "nobody found" not in text
+
+
+def test_mistakes_may_be_planted_elsewhere_but_only_in_the_same_files():
+    bare = {**{key: value for key, value in LAKE.items() if key != "mutation"}, "sha256": "1"}
+    elsewhere = {**REPORT, "rows": [{**LAKE, "sha256": "1"}], "cpu": "Another CPU", "command": "overclock there"}
+    elsewhere["versions"] = {"python": "3.12", "jax": "0.11.2"}
+    text = page(with_mutants({**REPORT, "rows": [bare]}, elsewhere))
+    assert cells(text, "lake")[8] == "3 of 4 (75.0 %)"
+    assert "`overclock there`, 2026-11-16, Another CPU" in text
+    elsewhere["rows"] = [{**LAKE, "sha256": "2"}]
+    with pytest.raises(UsageError, match="different files for 'lake'"):
+        with_mutants({**REPORT, "rows": [bare]}, elsewhere)
 
 
 def test_the_worst_is_named():
@@ -145,9 +158,9 @@ def test_a_generated_file_is_copied_only_if_the_report_is_about_it(tmp_path):
 
 @pytest.mark.skipif(not RESULT.exists(), reason="the gallery's JSON is not part of an installed package")
 def test_the_committed_page_is_that_of_the_committed_result():
-    report = json.loads(RESULT.read_text())
+    report = with_mutants(json.loads(RESULT.read_text()), json.loads(MUTANTS.read_text()))
     names = script().listed(LISTINGS)
-    assert PAGE.read_text() == page(report, names), "run scripts/gallery.py benchmarks/known.json > docs/gallery.md"
+    assert PAGE.read_text() == page(report, names), "run scripts/gallery.py as it says"
     hashes = {row["name"]: row.get("sha256") for row in report["rows"]}
     for name in names:
         (source,) = re.findall(r"```python\n(.*?\n)```", (LISTINGS / f"{name}.md").read_text(), re.DOTALL)

@@ -8,13 +8,14 @@ if TYPE_CHECKING:
     from overclock.env.kernel import Environment, EnvState, Params, select
     from overclock.env.registry import Spec, list_envs, make, register, spec
     from overclock.env.rng import Rng, Section
+    from overclock.env.small import first_above, order_by, put
     from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space
     from overclock.env.struct import Struct, static
     from overclock.env.tape import Tape
 
 __all__ = [
     "Box", "Dict", "Discrete", "EnvState", "Environment", "MultiDiscrete", "Params", "Rng", "Section", "Space", "Spec",
-    "Struct", "Tape", "list_envs", "make", "register", "select", "spec", "static",
+    "Struct", "Tape", "first_above", "list_envs", "make", "order_by", "put", "register", "select", "spec", "static",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy_names(
@@ -24,6 +25,7 @@ __getattr__, __dir__ = lazy_names(
         **dict.fromkeys(["Spec", "list_envs", "make", "register", "spec"], "overclock.env.registry"),
         **dict.fromkeys(["Rng", "Section"], "overclock.env.rng"),
         **dict.fromkeys(["Box", "Dict", "Discrete", "MultiDiscrete", "Space"], "overclock.env.spaces"),
+        **dict.fromkeys(["first_above", "order_by", "put"], "overclock.env.small"),
         **dict.fromkeys(["Struct", "static"], "overclock.env.struct"),
         "Tape": "overclock.env.tape",
     },

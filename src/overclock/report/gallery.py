@@ -75,6 +75,19 @@ def page(report: Mapping[str, Any], listed: Collection[str] = ()) -> str:
     return "\n".join(parts)
 
 
+def with_mutants(report: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """A report with the planted mistakes of another run, which takes long, for the files that both wrote alike."""
+    scored = {row["name"]: row for row in other["rows"] if row.get("mutation")}
+    rows = []
+    for row in report["rows"]:
+        found = scored.get(row["name"])
+        if found is not None and found["sha256"] != row.get("sha256"):
+            raise UsageError(f"The two runs wrote different files for '{row['name']}'; make both anew.")
+        rows.append(row if found is None else {**row, "mutation": found["mutation"]})
+    about = {key: other[key] for key in ("command", "date", "cpu", "cores", "versions")}
+    return {**report, "rows": rows, "mutants": about}
+
+
 def listing(name: str, source: str) -> str:
     """The page of one generated file."""
     said = "The file that the built-in translator wrote for the [gallery](../gallery.md), as it is."
@@ -84,10 +97,17 @@ def listing(name: str, source: str) -> str:
 def _machine(report: Mapping[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     packages = dict.fromkeys(row["package"].replace("==", " ") for row in report["rows"] if "package" in row)
-    return (
+    said = (
         f"{report['date'].partition('T')[0]}, {report['cpu']}, {report['cores']} cores, "
         f"{', '.join([versions, *packages])}. The page is made from that command's output by `scripts/gallery.py`.\n"
     )
+    if planted := report.get("mutants"):
+        said += (
+            f"\nThe mistakes were planted in the same files by `{planted['command']}`, "
+            f"{planted['date'].partition('T')[0]}, {planted['cpu']}, {planted['cores']} cores, Python "
+            f"{planted['versions']['python']}, jax {planted['versions']['jax']}.\n"
+        )
+    return said
 
 
 def _cells(row: Row, listed: bool) -> list[str]:

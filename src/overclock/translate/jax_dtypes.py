@@ -49,7 +49,7 @@ class Sure:
         elif op == "where":
             if self.picked(out, args[1], args[2]):
                 self.add(out)
-        elif op in ("getitem", "setitem"):
+        elif op in ("getitem", "setitem", "put"):
             if isinstance(args[0], Const) or self.of(args[0]):
                 self.add(out)
         elif op in REAL:

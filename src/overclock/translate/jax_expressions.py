@@ -98,6 +98,13 @@ class Expressions:
             case "setitem":
                 place = self._index(list(args[2:]), keywords["index"])
                 return f"{self.text(args[0], ATOM)}.at[{place}].set({self.text(args[1])})", ATOM
+            case "put":
+                place = self._index(list(args[2:]), keywords["index"])
+                single = "," not in place and ":" not in place
+                place = place if single else f"np.s_[{place}]" if ":" in place else f"({place})"
+                return f"put({self.text(args[0])}, {place}, {self.text(args[1])})", ATOM
+            case "order_by" | "first_above":
+                return f"{op}({', '.join(map(self.text, args))})", ATOM
             case "stack" if "several" not in keywords:
                 return f"jnp.stack([{', '.join(self._part(arg, let.out) for arg in args)}])", ATOM
             case "draw":

@@ -10,6 +10,7 @@ import numpy as np
 
 from overclock import __version__
 from overclock.translate.jax_draws import draw_method, leaf_shape
+from overclock.translate.jax_quick import NAMES as QUICK
 from overclock.translate.jax_rules import Rules
 from overclock.translate.jax_tables import Tables
 from overclock.translate.jax_wrap import WIDTH, wrapped
@@ -27,7 +28,7 @@ def print_jax(program: Program) -> str:
 class _File:
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._tables = Tables()
+        self._tables = Tables({path.rpartition(".")[2] for path in program.shapes})
         self._cls = class_name(program.name)
         self._rules = Rules(program, self._tables, self._cls)
 
@@ -84,7 +85,8 @@ class _File:
         kinds = {KINDS[np.dtype(one.dtype).kind] for one in [*self._program.state, *held, *sites]}
         lines += [f"from jaxtyping import Array, {', '.join(sorted(kinds | {'Float', 'Bool'}))}", ""]
         spaces = {name for name in ("Box", "Discrete", "MultiDiscrete") if f"{name}(" in text}
-        names = {"Environment", "Params", "Struct", *spaces} | ({"Rng"} if sites else set())
+        quick = {name for name in QUICK if re.search(rf"\b{name}\(", text)}
+        names = {"Environment", "Params", "Struct", *spaces, *quick} | ({"Rng"} if sites else set())
         lines[-1] = f"from overclock.env import {', '.join(sorted(names))}"
         return lines
 

@@ -10,12 +10,13 @@ import keyword
 import re
 
 from overclock.translate.ir import COMPARISONS, Block, Call, Const, If, Let, Loop, Operand, Var
+from overclock.translate.jax_quick import NAMES as QUICK
 
 LONGEST_NAME = 36
 SHORT_NUMBER = 6  # digits that are worth reading in a name
 RESERVED = {
     "state", "action", "draw", "params", "rng", "self", "jnp", "jax", "np", "dataclasses", "carried", "again", "turn",
-    "after", "when", "start", "make", "int", "float", "bool", "Any", "Array", *keyword.kwlist,
+    "after", "when", "start", "make", "int", "float", "bool", "Any", "Array", *QUICK, *keyword.kwlist,
     *filter(str.islower, dir(builtins)),
 }  # fmt: skip
 WORDS: dict[type[ast.AST], str] = {
@@ -26,6 +27,7 @@ WORDS: dict[type[ast.AST], str] = {
 OP_WORDS = {"eq": "is", "ne": "is_not", "lt": "below", "le": "at_most", "gt": "above", "ge": "at_least"}
 OP_NAMES = {
     "sum": "total", "any": "found", "all": "every", "argsort": "order", "lexsort": "order", "count_nonzero": "count",
+    "order_by": "order", "first_above": "at",
     "cumsum": "running", "argmax": "at", "argmin": "at", "stack": "items", "concatenate": "joined", "abs": "size",
     "floor": "whole", "sqrt": "root",
 }  # fmt: skip
@@ -144,7 +146,7 @@ class Hints:
                     name = next((self.of(var) for var in same if isinstance(var, Var) and self.of(var)), "")
                     for var in same:
                         self._suggest(var, name)
-            case Let(out, "setitem" | "cast" | "same", args, _):
+            case Let(out, "setitem" | "put" | "cast" | "same", args, _):
                 self._suggest(args[0], self.of(out))
             case Let(out, "where", (_, *arms), _):
                 for arm in arms:
@@ -165,7 +167,7 @@ class Hints:
     def _made(self, let: Let) -> str:
         names = [self._name(arg) for arg in let.args]
         variables = [self.of(arg) if isinstance(arg, Var) else "" for arg in let.args]
-        if let.op == "setitem":
+        if let.op in ("setitem", "put"):
             return variables[0]
         if let.op in KEEPING or (let.op in SHIFTING and any(isinstance(arg, Const) for arg in let.args)):
             return next(filter(None, variables), "")

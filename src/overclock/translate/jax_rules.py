@@ -8,6 +8,7 @@ from overclock.translate.jax_lines import Line, Nested, named
 from overclock.translate.jax_names import RESERVED, Hints, free
 from overclock.translate.jax_outline import Outliner
 from overclock.translate.jax_printer import Body
+from overclock.translate.jax_quick import quicken
 from overclock.translate.jax_tables import Tables
 from overclock.translate.jax_uses import counted
 from overclock.translate.jax_wrap import signature, wrapped
@@ -25,8 +26,9 @@ class Rules:
             for name in ("reset", "step", "observe", "mask")
             if (function := getattr(program, name)) is not None
         }
-        for function in self._functions.values():
+        for name, function in self._functions.items():
             plain_places(function)
+            quicken(function, changes=name != "observe")  # which is drawn bit by bit into one large array
         outliner = Outliner(list(self._functions.values()), {cls, *RESERVED})
         self._helpers = outliner.helpers
         self._taken = {helper.name for helper in self._helpers}

@@ -1,6 +1,7 @@
 """Constants of a generated file: numbers and tables at its top, under the names of the source's attributes."""
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ MOST_ROWS = 24  # of a table that is written row by row
 class Tables:
     """Numbers and arrays that are written once, at the top of the file."""
 
-    def __init__(self) -> None:
+    def __init__(self, changing: Collection[str] = ()) -> None:
+        """`changing` attributes give no number their name: it is only what they begin with."""
+        self._changing = frozenset(changing)
         self._names: dict[Any, str] = {}
         self._numbers: dict[str, str] = {}
         self.lines: list[str] = []
@@ -22,7 +25,7 @@ class Tables:
     def number(self, const: Const, text: str) -> str:
         """A number by the name of the source's attribute, or as it is where there is none."""
         name = upper(const.name)
-        if not name or name in self._names.values():
+        if not name or name in self._names.values() or const.name.lstrip("-") in self._changing:
             return text
         if const.name.startswith("-"):
             opposite = text[1:] if text.startswith("-") else f"-{text}"
