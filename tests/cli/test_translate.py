@@ -73,6 +73,41 @@ def test_a_person_is_told_what_to_do_and_may_submit(project, tmp_path):
     assert len(list((run / "agent" / "logs").glob("*.prompt.md"))) == 3
 
 
+ODD = """
+import gymnasium
+import numpy as np
+
+
+class Odd(gymnasium.Env):
+    observation_space = gymnasium.spaces.Box(-9.0, 9.0, (2,), np.float64)
+    action_space = gymnasium.spaces.Discrete(3)
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed=seed)
+        self.x = np.zeros(2)
+        return self.x.copy(), {}
+
+    def step(self, action):
+        self.x[0] += action
+        self.x[1] = len(np.unique(self.x))
+        return self.x.copy(), 0.0, bool(self.x[0] > 8), False, {}
+"""
+
+
+def test_what_the_built_in_translator_refuses_goes_to_an_agent_that_is_told_where_it_stopped(tmp_path):
+    pytest.importorskip("gymnasium", reason="the reference is a Gymnasium environment")
+    (tmp_path / "odd.py").write_text(ODD)
+    refused = overclock("translate", "odd.py:Odd", cwd=tmp_path)
+    assert refused.returncode == 1
+    assert "odd.py:17: np.unique" in refused.stderr
+    assert "1 of 3 statements on the way were translated; --fallback AGENT hands it" in refused.stderr
+    assert not (tmp_path / "odd").exists(), "nothing is left behind"
+    handed = overclock("translate", "odd.py:Odd", "--fallback", "manual", "--run-id", "1", cwd=tmp_path)
+    assert handed.returncode == 3, handed.stderr
+    (prompt,) = (tmp_path / "odd" / "runs" / "1" / "agent" / "logs").glob("*.prompt.md")
+    assert "odd.py:17: np.unique" in prompt.read_text()
+
+
 def test_what_a_person_has_written_is_not_resumed_away(project, tmp_path):
     overclock("translate", project.folder, "--run-id", "1", "--sandbox", "none", cwd=tmp_path)
     run = project.folder / "runs" / "1"

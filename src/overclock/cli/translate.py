@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from overclock.cli import output
-from overclock.cli.loop_options import EXIT_CODES, ByOneAgent, show_end
+from overclock.cli.loop_options import EXIT_CODES, ByOneAgent, say, show_end
 from overclock.errors import UsageError
 
 if TYPE_CHECKING:
     from overclock.recipe.ways import Ways
+
+STOPPED = "A compiler of Python to JAX stopped at {}. Everything before it was plain; this place needs your thought."
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -68,6 +70,8 @@ class Translate(_Run):
     """Send failures back; with --no-repair the first one ends the run."""
     optimise: bool = True
     """Make it faster once it holds."""
+    fallback: str | None = None
+    """Who translates what the built-in translator refuses, such as claude; told where it stopped and why."""
     run_id: str | None = None
     """Name of the run; by default the project's and the time."""
     all_known: bool = False
@@ -101,9 +105,10 @@ class Translate(_Run):
     def _project(self) -> Any:
         if self.source is None:
             raise UsageError("What shall be translated? Give a project or a reference, such as CartPole-v1.")
-        from overclock.recipe.new import new_project
+        from overclock.recipe.new import BUILT_IN, new_project
         from overclock.recipe.project import FILE, AgentChoice, load_project
         from overclock.recipe.survey.source import resolve
+        from overclock.translate.errors import UnsupportedError
 
         if (Path(self.source) / FILE).is_file():
             return load_project(Path(self.source))
@@ -112,7 +117,15 @@ class Translate(_Run):
         folder = Path(resolve(self.source).name)
         if (folder / FILE).is_file():
             raise UsageError(f"'{folder}' is a project already; go on with it: `overclock translate {folder}`.")
-        return new_project(folder, self.source, self.to, AgentChoice(self.agent or "builtin")).project
+        try:
+            return new_project(folder, self.source, self.to, AgentChoice(self.agent or BUILT_IN)).project
+        except UnsupportedError as refusal:
+            if self.fallback is None:
+                raise UnsupportedError(f"{refusal}; --fallback AGENT hands it to a coding agent.") from refusal
+            say(f"The built-in translator stops at {refusal}; {self.fallback} goes on.")
+            return new_project(
+                folder, self.source, self.to, AgentChoice(self.fallback, note=STOPPED.format(refusal))
+            ).project
 
 
 @dataclasses.dataclass(kw_only=True)

@@ -43,7 +43,7 @@ class Briefing:
             output=self.output(module),
             last=self.output(module) == MAIN[self.project.target],
             interface=self.interface(module),
-            constraints=self.constraints(),
+            constraints=[*self.constraints(), *filter(None, [self.project.agent.note])],
             earlier=[{"name": one.name, "output": self.output(one)} for one in earlier],
         )
 

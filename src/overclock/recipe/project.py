@@ -97,6 +97,7 @@ class AgentChoice:
     name: str = "manual"
     model: str = ""
     candidates: int = number(1, least=1, most=MOST_CANDIDATES)  # side by side for every task; the best one is kept
+    note: str = ""  # what is known about this reference, for every translation
 
     def __post_init__(self) -> None:
         check_values("agent", self)

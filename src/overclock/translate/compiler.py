@@ -22,6 +22,7 @@ from overclock.translate.passes import Shared, copied, follow_arguments, live
 from overclock.translate.profile import Profile, look, roomy
 from overclock.translate.program import Covered, Function, Program
 from overclock.translate.shapes import Fixed, Many, Shape, leaves
+from overclock.translate.share import share
 from overclock.translate.showing import (
     MASK,
     Flat,
@@ -49,6 +50,7 @@ class Compiler:
     def __init__(self, make: Callable[[], Any], name: str, profile: Profile | None = None) -> None:
         self._make, self._name = make, name
         self._profile = look(make) if profile is None else profile
+        self.went: list[set[tuple[str, int]]] = []  # the statements of every run, as they are met
         self._played = make()
         self._played.reset(seed=0)
         self._fresh = make()
@@ -65,6 +67,8 @@ class Compiler:
             return self._program()
         except UnsupportedError as error:
             error.locate(whole)
+            stopped = None if error.place is None else (error.place.file, error.place.line)
+            error.share = share(set[tuple[str, int]]().union(*self.went), source, stopped)
             raise
         except RecursionError as error:
             raise UnsupportedError("expressions or calls that are nested too deeply", whole) from error
@@ -310,6 +314,7 @@ class _Run:
         self._compiler, self._env, self._kind = compiler, env, kind
         self._rules = rules = env.unwrapped
         self.interpreter.plain_sites = compiler.plain_sites
+        compiler.went.append(self.interpreter.store.journal.lines)
         self.inputs_by_path: dict[Path, list[Var]] = {}
         self.action_input: Var | None = None
         self.overflow_input: Var | None = None

@@ -26,6 +26,7 @@ class UnsupportedError(OverclockError):
     def __init__(self, reason: str, place: Place | None = None) -> None:
         super().__init__(reason)
         self.reason, self.place = reason, place
+        self.share: tuple[int, int] | None = None  # statements that were translated before, and all there are
 
     def locate(self, place: Place) -> None:
         """Say where it happened; the innermost place that was given stays."""
@@ -35,7 +36,8 @@ class UnsupportedError(OverclockError):
         if self.place is None:
             return self.reason
         shown = f" ({self.place.text.strip()})" if self.place.text else ""
-        return f"{self.place}: {self.reason}{shown}"
+        done = "" if self.share is None else "; {} of {} statements on the way were translated".format(*self.share)
+        return f"{self.place}: {self.reason}{shown}{done}"
 
 
 class AlwaysRaisesError(UnsupportedError):
