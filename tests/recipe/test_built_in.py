@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from overclock.errors import UsageError
 from overclock.recipe.agents.base import Task
 from overclock.recipe.built_in import BuiltInAgent, contract_of_program, program_of
 from overclock.recipe.contract_file import load_contract, write_contract
 from overclock.recipe.new import new_project
-from overclock.recipe.project import AgentChoice, Project
+from overclock.recipe.parts import Options
+from overclock.recipe.project import AgentChoice, Changes, Project
 from overclock.recipe.translate import translate
+from overclock.recipe.ways import Ways
 from overclock.translate.errors import UnsupportedError
 
 REFUSED = """
@@ -99,9 +102,54 @@ def test_what_it_cannot_translate_is_said_with_its_place(tmp_path: Path, monkeyp
 
 @pytest.mark.long
 def test_a_bare_id_becomes_a_verified_environment_without_a_model(made: Project) -> None:
-    from overclock.recipe.parts import Options
-    from overclock.recipe.project import Changes
-    from overclock.recipe.ways import Ways
-
     finished = translate(made, "run", Ways(options=Options(optimise=False)), Changes(levels=(1, 2, 3)))
     assert finished.outcome == "done", finished.sentence
+
+
+SEVERAL = """
+import gymnasium
+import numpy as np
+
+
+class Locks(gymnasium.Env):
+    observation_space = gymnasium.spaces.MultiDiscrete([4, 3])
+    action_space = gymnasium.spaces.MultiDiscrete([4, 3])
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = np.zeros(2, np.int64)
+        return self.at.copy(), {}
+
+    def step(self, action):
+        self.at = (self.at + action) % np.array([4, 3])
+        return self.at.copy(), 1.0, bool(self.at[0] == 3 and self.at[1] == 2), False, {}
+"""
+
+
+def test_several_choices_at_once_are_actions_and_observations_as_our_spaces_have_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.path", list(sys.path))
+    (tmp_path / "locks.py").write_text(SEVERAL)
+    made = new_project(tmp_path / "made", str(tmp_path / "locks.py"), "jax", AgentChoice("builtin"), max_steps=9)
+    finished = translate(made.project, "run", Ways(options=Options(optimise=False)), Changes(levels=(1,)))
+    assert finished.outcome == "done", finished.sentence
+
+
+def test_an_observation_that_no_state_shows_is_refused_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = SEVERAL.replace("return self.at.copy(), 1.0", "return np.array([action[0], self.at[1]]), 1.0")
+    (tmp_path / "locks_shown.py").write_text(shown)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UnsupportedError, match="no function of its state") as refused:
+        program_of("locks", {"entry_point": "locks_shown:Locks", "max_steps": 9})
+    assert refused.value.place is not None
+    assert refused.value.place.line == 15
+
+
+def test_a_reference_that_cannot_be_played_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "locks_broken.py").write_text(SEVERAL.replace("import numpy as np", "from nowhere_at_all import np"))
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UsageError, match=r"cannot be played \(ModuleNotFoundError"):
+        program_of("locks", {"entry_point": "locks_broken:Locks", "max_steps": 9})

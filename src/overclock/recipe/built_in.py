@@ -4,6 +4,7 @@ It also writes the contract of what it translates, because only it knows how lis
 are laid out. What it cannot translate it says with file and line; it repairs nothing, a person or another agent must.
 """
 
+import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -12,6 +13,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from overclock.errors import OverclockError, UsageError
 from overclock.files import write_whole
 from overclock.recipe.agents.base import Endpoint, Task, Work
 from overclock.recipe.briefing import MAIN
@@ -24,6 +26,7 @@ from overclock.recipe.usage import Usage
 from overclock.translate.compiler import Compiler
 from overclock.translate.draws import DrawSite
 from overclock.translate.errors import UnsupportedError
+from overclock.translate.frames import source_of
 from overclock.translate.jax_file import print_jax
 from overclock.translate.program import Program
 from overclock.translate.rust_file import print_rust
@@ -40,14 +43,28 @@ PRINTERS: Mapping[Target, Callable[[Program], str]] = {"jax": print_jax, "rust":
 def program_of(name: str, make: Mapping[str, Any], path: str = "") -> Program:
     """The translation of a reference; `make` is what `recipe.reference.make_env` takes, `path` where it lies."""
     sys.path[:0] = [place for place in path.split(os.pathsep) if place and place not in sys.path[:1]]
-    env_id, arguments = registered(**make)
 
     def instance() -> gymnasium.Env:
         # As the judged reference is made: constructors that draw give the same constants.
         with hooked(), Lane().making():
             return gymnasium.make(env_id, **arguments)
 
-    return Compiler(instance, name).program()
+    try:
+        env_id, arguments = registered(**make)
+        compiler = Compiler(instance, name)
+    except OverclockError:
+        raise
+    except Exception as error:  # whatever importing, making or playing somebody's class raises
+        said = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise UsageError(
+            f"The reference cannot be played ({said}); see that Python can import it, make it and reset it."
+        ) from error
+    program = compiler.program()
+    if program.stored_observation:
+        shown = source_of(inspect.unwrap(type(instance().unwrapped).step))
+        reason = "its observation is no function of its state that could be found, so no state can be shown"
+        raise UnsupportedError(reason, shown.place(shown.node))
+    return program
 
 
 def contract_of_program(program: Program) -> ContractFile:

@@ -39,7 +39,7 @@ def _scripts(project: Project) -> list[Script]:
     """Scenarios from the beginning of an episode; no actions beyond an end."""
     env = make_env(**project.reference.make())
     space = env.action_space
-    low, high = _ends(space)
+    low, high = _ends(space, flat=project.contract.codec is not None)
     space.seed(0)
     plans: list[tuple[str, str, int, Any]] = [
         ("steady-first", "the first action again and again", 1, lambda step: low),
@@ -78,11 +78,14 @@ def _until_the_limit(project: Project) -> list[Script]:
     return found
 
 
-def _ends(space: gymnasium.Space[Any]) -> tuple[Any, Any]:
+def _ends(space: gymnasium.Space[Any], flat: bool) -> tuple[Any, Any]:
+    """The first and the last action; `flat`: several choices at once are known as whole numbers."""
     if isinstance(space, gymnasium.spaces.Discrete) and space.start == 0:
         return 0, int(space.n) - 1
     if isinstance(space, gymnasium.spaces.Box):
         return space.low, space.high
+    if isinstance(space, gymnasium.spaces.MultiDiscrete) and flat and not space.start.any():
+        return np.zeros_like(space.nvec), space.nvec - 1
     raise UsageError(
         f"The action space {space} is neither a Box nor a Discrete that starts at 0; let the reference take such "
         "actions, and translate that."

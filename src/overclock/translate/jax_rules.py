@@ -76,7 +76,8 @@ class Rules:
     def _observe(self) -> list[str]:
         body, hints = self._body("observe")
         result = self._functions["observe"].results["obs"]
-        dtype = "int32" if type(self._program.observation_space).__name__ == "Discrete" else result.type.dtype
+        choices = type(self._program.observation_space).__name__ in ("Discrete", "MultiDiscrete")
+        dtype = "int32" if choices else result.type.dtype  # as our spaces have it
         body.lines.append(Line(f"return {body.exactly(result, dtype)}"))
         return self._finished(body, hints)
 
