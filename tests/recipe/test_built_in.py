@@ -136,16 +136,29 @@ def test_several_choices_at_once_are_actions_and_observations_as_our_spaces_have
     assert finished.outcome == "done", finished.sentence
 
 
-def test_an_observation_that_no_state_shows_is_refused_with_its_place(
+SHOWN = SEVERAL.replace("return self.at.copy(), 1.0", "return np.array([action[0], self.at[1]]), 1.0")
+
+
+def test_an_observation_that_no_state_shows_is_held_as_part_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown = SEVERAL.replace("return self.at.copy(), 1.0", "return np.array([action[0], self.at[1]]), 1.0")
-    (tmp_path / "locks_shown.py").write_text(shown)
+    monkeypatch.setattr("sys.path", list(sys.path))
+    (tmp_path / "locks_shown.py").write_text(SHOWN)
+    made = new_project(tmp_path / "made", str(tmp_path / "locks_shown.py"), "jax", AgentChoice("builtin"), max_steps=9)
+    assert "observation" in [field.name for field in made.project.contract.state]
+    finished = translate(made.project, "run", Ways(options=Options(optimise=False)), Changes(levels=(1, 2, 3)))
+    assert finished.outcome == "done", finished.sentence
+
+
+def test_where_it_cannot_be_held_it_is_refused_with_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "locks_held.py").write_text(
+        SHOWN.replace("        self.at = np.zeros", "        self._observation = 1\n        self.at = np.zeros")
+    )
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UnsupportedError, match="no function of its state") as refused:
-        program_of("locks", {"entry_point": "locks_shown:Locks", "max_steps": 9})
+        program_of("locks", {"entry_point": "locks_held:Locks", "max_steps": 9})
     assert refused.value.place is not None
-    assert refused.value.place.line == 15
+    assert refused.value.place.line == 16
 
 
 def test_a_reference_that_cannot_be_played_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

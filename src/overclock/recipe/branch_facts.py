@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from overclock.recipe.contract_cases import RecordedCases
+from overclock.recipe.held import hold
 from overclock.recipe.project import Project
 from overclock.recipe.reference import make_env
 from overclock.translate.program import Covered
@@ -49,6 +50,7 @@ def reference_branches(project: Project, covered: Covered, rollouts: dict[str, A
 def _played(project: Project, files: list[str]) -> tuple[dict[str, list[str]], set[str]]:
     """What episodes show, and what is reached only by steps after an end."""
     env = make_env(**project.reference.make())
+    hold(env, project.contract.shapes)
     env.action_space.seed(0)
     ordinary, beyond, terminated = BranchTracer(files), BranchTracer(files), False
     for seed in range(EPISODES):

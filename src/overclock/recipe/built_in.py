@@ -4,6 +4,7 @@ It also writes the contract of what it translates, because only it knows how lis
 are laid out. What it cannot translate it says with file and line; it repairs nothing, a person or another agent must.
 """
 
+import dataclasses
 import inspect
 import os
 import sys
@@ -19,7 +20,8 @@ from overclock.recipe.agents.base import Endpoint, Task, Work
 from overclock.recipe.briefing import MAIN
 from overclock.recipe.contract_closeness import Numbers, closeness
 from overclock.recipe.contract_codec import codec_fields, draw_field
-from overclock.recipe.contract_file import ContractFile
+from overclock.recipe.contract_file import Closeness, ContractFile
+from overclock.recipe.held import FIELD, held_shape, holdable
 from overclock.recipe.project import Project, Target
 from overclock.recipe.reference import registered
 from overclock.recipe.usage import Usage
@@ -60,7 +62,7 @@ def program_of(name: str, make: Mapping[str, Any], path: str = "") -> Program:
             f"The reference cannot be played ({said}); see that Python can import it, make it and reset it."
         ) from error
     program = compiler.program()
-    if program.stored_observation:
+    if program.stored_observation and not holdable(instance(), program):
         shown = source_of(inspect.unwrap(type(instance().unwrapped).step))
         reason = "its observation is no function of its state that could be found, so no state can be shown"
         raise UnsupportedError(reason, shown.place(shown.node))
@@ -69,15 +71,22 @@ def program_of(name: str, make: Mapping[str, Any], path: str = "") -> Program:
 
 def contract_of_program(program: Program) -> ContractFile:
     """What reference and translation must agree on, with the layout of the state and the sites of the draws."""
+    shapes = {**program.shapes, **held_shape(program)}
     return ContractFile(
-        state=codec_fields(program.shapes, program.ranges, program.overflow),
+        state=codec_fields(shapes, program.ranges, program.overflow),
         reset_draws=tuple(draw_field(_site(site)) for site in program.reset.sites),
         step_draws=tuple(draw_field(_site(site)) for site in program.step.sites),
-        precisions=closeness(_numbers(program)),
+        precisions={precision: _held(close) for precision, close in closeness(_numbers(program)).items()},
         codec=CODEC,
-        shapes=program.shapes,
+        shapes=shapes,
         restart=program.restart,
     )
+
+
+def _held(close: Closeness) -> Closeness:
+    """An observation that is part of the state is as close as one that is shown."""
+    per_step, running = ({**of, FIELD: of["obs"]} if "obs" in of else of for of in (close.per_step, close.free_running))
+    return dataclasses.replace(close, per_step=per_step, free_running=running)
 
 
 def _numbers(program: Program) -> Numbers:

@@ -18,6 +18,7 @@ from overclock.recipe.contract_play import Player
 from overclock.recipe.contract_rules import LATER, NO_LIMIT, SEED
 from overclock.recipe.contract_search import TRIES, StateSearch
 from overclock.recipe.contract_values import BOUNDARY_STATES, boundary
+from overclock.recipe.held import FIELD, HELD, begin
 from overclock.recipe.survey import paths
 from overclock.translate.codec import InstanceCodec
 from overclock.translate.site_sample import sample
@@ -51,6 +52,7 @@ class RecordedCases:
     def read(self, instance: Any) -> dict[str, Any]:
         """The state of an instance; nothing where it has none yet."""
         assert self.codec is not None
+        begin(instance, self.contract.shapes)
         if not self.codec.holds(instance):
             return {}
         self._spaces = {name: getattr(instance, attribute) for name, attribute in SPACES.items()}
@@ -133,7 +135,7 @@ class RecordedCases:
 
     def reset_case(self, call: Call) -> Case:
         """The first state, from what was drawn for it."""
-        return Case(self._draws(self.contract.reset_draws, call), self._state(call.after))
+        return Case(self._draws(self.contract.reset_draws, call), self._after(call))
 
     def step_case(self, call: Call) -> Case:
         """One whole step."""
@@ -141,12 +143,17 @@ class RecordedCases:
 
         _, reward, terminated, *_ = call.result
         drawn = self._draws(self.contract.step_draws, call)
-        expected = {**self._state(call.after), "reward": reward_of(reward), "terminated": bool(terminated)}
+        expected = {**self._after(call), "reward": reward_of(reward), "terminated": bool(terminated)}
         return Case({**self._state(call.before), "action": self._action(call), **drawn}, expected)
 
     def observe_case(self, call: Call) -> Case:
         """The observation, from the state it shows."""
-        return Case(self._state(call.after), {"obs": self._flat("obs", call.result[0])})
+        return Case(self._after(call), {"obs": self._flat("obs", call.result[0])})
+
+    def _after(self, call: Call) -> Arrays:
+        """The state that a call left; what it shows is held only later."""
+        state = self._state(call.after)
+        return {**state, FIELD: self._flat("obs", call.result[0])} if HELD in self.contract.shapes else state
 
     def _state(self, captured: Mapping[str, Any]) -> Arrays:
         fields = self.contract.state

@@ -17,6 +17,7 @@ from gymnasium.wrappers import TimeLimit, TransformObservation
 from overclock.env.registry import load
 from overclock.recipe.contract_codec import site_of
 from overclock.recipe.contract_file import ContractFile, DrawField, load_contract
+from overclock.recipe.held import hold
 from overclock.recipe.survey import paths
 from overclock.translate.codec import InstanceCodec
 from overclock.translate.observations import flat_space, flatten, unflatten
@@ -41,6 +42,7 @@ def reference(num_envs: int, make: dict[str, Any], contract: str) -> GymnasiumSu
     if known.by_site:
         install()  # for as long as this process lives, which is that of the reference
     begin_anew(env_id, arguments, known.restart)
+    hold(_made(env_id, arguments), known.shapes)
     return GymnasiumSubject(
         env_id,
         num_envs,

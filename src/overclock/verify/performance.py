@@ -9,7 +9,7 @@ import numpy as np
 from overclock.env import registry
 from overclock.env.kernel import Environment, EnvState, select
 from overclock.env.rng import Rng, Section
-from overclock.env.spaces import Box, Discrete
+from overclock.env.spaces import Box, Discrete, MultiDiscrete
 from overclock.vector.host import flatten_state
 from overclock.vector.vectorize import select_lanes
 from overclock.verify.patched import Patch, load_patched
@@ -64,6 +64,9 @@ class JaxSubject:
         if isinstance(space, Box):
             low, high = space.bounds()
             return {"kind": "box", "low": low, "high": high, **more}
+        if isinstance(space, MultiDiscrete):  # whole numbers between bounds
+            high = np.asarray(space.nvec, space.dtype) - 1
+            return {"kind": "box", "low": np.zeros_like(high), "high": high, **more}
         raise NotImplementedError(f"no action source for {space}")
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
