@@ -62,8 +62,8 @@ def program_of(name: str, make: Mapping[str, Any], path: str = "") -> Program:
             f"The reference cannot be played ({said}); see that Python can import it, make it and reset it."
         ) from error
     program = compiler.program()
-    if program.stored_observation and not holdable(instance(), program):
-        shown = source_of(inspect.unwrap(type(instance().unwrapped).step))
+    if program.stored_observation and not holdable(compiler.played, program):
+        shown = source_of(inspect.unwrap(type(compiler.played.unwrapped).step))
         reason = "its observation is no function of its state that could be found, so no state can be shown"
         raise UnsupportedError(reason, shown.place(shown.node))
     return program

@@ -296,6 +296,11 @@ class Compiler:
         return self._shapes
 
     @property
+    def played(self) -> Any:
+        """The live instance that was looked at."""
+        return self._played
+
+    @property
     def profile(self) -> Profile:
         """What was seen."""
         return self._profile
