@@ -130,7 +130,7 @@ class Stepper:
         self._batches: dict[tuple[int, int], tuple[Any, Any]] = {}  # a compiled rollout, and where its lanes are
 
     def run(self, batch: int, steps: int) -> float:
-        """Step a batch; every observation and reward is there in memory at the end. Gives the sum of the rewards."""
+        """Step a batch; every observation is in memory at the end. The sum of rewards and of what is seen last."""
         import jax
 
         chunk, total = min(steps, CHUNK), 0.0
@@ -138,9 +138,9 @@ class Stepper:
             self._batches[batch, chunk] = self._begin(batch, chunk)
         for _ in range(steps // chunk):
             program, state = self._batches[batch, chunk]
-            state, _, rewards = jax.block_until_ready(program(state, self._params))
+            state, _, sums = jax.block_until_ready(program(state, self._params))
             self._batches[batch, chunk] = program, state
-            total += float(rewards)
+            total += float(sums)
         return total if math.isfinite(total) else 0.0
 
     def _begin(self, batch: int, steps: int) -> tuple[Any, Any]:
@@ -154,7 +154,8 @@ class Stepper:
 
         def program(state: Any, params: Any) -> Any:
             state, kept = rollout(venv, state, num_steps=steps, params=params)
-            # To add up the observations would take longer than most environments take to step.
-            return state, kept.obs, jnp.sum(kept.reward, dtype=jnp.float32)
+            # To add up all observations would take longer than most environments take to step.
+            last = [leaf[-1] for leaf in jax.tree.leaves(kept.obs)]
+            return state, kept.obs, sum(jnp.sum(leaf, dtype=jnp.float32) for leaf in (kept.reward, *last))
 
         return jax.jit(program), venv.reset(jax.random.key(0), self._params)[1]
