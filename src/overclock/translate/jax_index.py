@@ -1,13 +1,15 @@
 """Negative places: JAX counts them from the end as NumPy does, so what the program does about them can go."""
 
-from overclock.translate.ir import Block, Const, If, Let, Loop, Operand, Var
-from overclock.translate.passes import live
+from overclock.translate.ir import Const, Let, Operand, Var
+from overclock.translate.passes import lets, live
 from overclock.translate.program import Function
 
 
 def plain_places(function: Function) -> None:
     """`array[where(at < 0, at + size, at)]` is `array[at]`; a place outside of the array is an error of the source."""
-    _Places().walk(function.block)
+    places = _Places()
+    for let in lets(function.block):
+        places.rewrite(let)
     live(function.block, {one for one in function.results.values() if isinstance(one, Var)})
 
 
@@ -15,19 +17,10 @@ class _Places:
     def __init__(self) -> None:
         self._made: dict[Var, Let] = {}
 
-    def walk(self, block: Block) -> None:
-        for one in block:
-            match one:
-                case Let():
-                    self._made[one.out] = one
-                    if one.op in ("getitem", "setitem"):
-                        self._index(one)
-                case If():
-                    self.walk(one.then)
-                    self.walk(one.orelse)
-                case Loop():
-                    self.walk(one.header)
-                    self.walk(one.body)
+    def rewrite(self, let: Let) -> None:
+        self._made[let.out] = let
+        if let.op in ("getitem", "setitem"):
+            self._index(let)
 
     def _index(self, let: Let) -> None:
         index = let.keywords["index"]

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from overclock.translate.ir import Block, Const, If, Let, Loop, Operand, Var
-from overclock.translate.passes import live
+from overclock.translate.ir import Const, Let, Operand, Var
+from overclock.translate.passes import lets, live
 from overclock.translate.program import Function
 
 NAMES = ("first_above", "order_by", "put")  # of `overclock.env`
@@ -14,7 +14,9 @@ MANY = 16  # numbers of a table from which on a search is quicker
 
 def quicken(function: Function, changes: bool = True) -> None:
     """Rewrite what has a quicker form; `changes`: of arrays as well, which is slower where many follow one another."""
-    _Quick(changes).walk(function.block)
+    quick = _Quick(changes)
+    for let in lets(function.block):
+        quick.rewrite(let)
     live(function.block, {one for one in function.results.values() if isinstance(one, Var)})
 
 
@@ -23,20 +25,8 @@ class _Quick:
         self._changes = changes
         self._made: dict[Var, Let] = {}
 
-    def walk(self, block: Block) -> None:
-        for one in block:
-            match one:
-                case Let():
-                    self._made[one.out] = one
-                    self._rewrite(one)
-                case If():
-                    self.walk(one.then)
-                    self.walk(one.orelse)
-                case Loop():
-                    self.walk(one.header)
-                    self.walk(one.body)
-
-    def _rewrite(self, let: Let) -> None:
+    def rewrite(self, let: Let) -> None:
+        self._made[let.out] = let
         match let.op:
             case "setitem" if self._changes and self._whole(let):
                 let.op = "put"

@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -66,6 +66,20 @@ def replaced(block: Block, instead: dict[Var, Operand]) -> Block:
                 statement.test = of(statement.test)
                 statement.following = [of(one) for one in statement.following]
     return twin
+
+
+def lets(block: Block) -> Iterator[Let]:
+    """Every operation of a block and of what is inside it, in the order of the program."""
+    for one in block:
+        match one:
+            case Let():
+                yield one
+            case If():
+                yield from lets(one.then)
+                yield from lets(one.orelse)
+            case Loop():
+                yield from lets(one.header)
+                yield from lets(one.body)
 
 
 def live(block: Block, needed: set[Var]) -> set[Var]:

@@ -7,15 +7,17 @@ copies of the part.
 import dataclasses
 from typing import Any
 
-from overclock.translate.ir import Block, If, Let, Loop, Operand, Var
-from overclock.translate.passes import copied, live
+from overclock.translate.ir import Let, Operand, Var
+from overclock.translate.passes import copied, lets, live
 from overclock.translate.program import Function
 
 
 def direct_writes(function: Function) -> Function:
     """The same function with direct writes."""
     block = copied(function.block)
-    _Writes().run(block)
+    writes = _Writes()
+    for let in lets(block):
+        writes.rewrite(let)
     live(block, {one for one in function.results.values() if isinstance(one, Var)})
     return dataclasses.replace(function, block=block)
 
@@ -24,21 +26,9 @@ class _Writes:
     def __init__(self) -> None:
         self._made: dict[Operand, Let] = {}
 
-    def run(self, block: Block) -> None:
-        for statement in block:
-            match statement:
-                case Let():
-                    self._made[statement.out] = statement
-                    self._shorten(statement)
-                case If():
-                    self.run(statement.then)
-                    self.run(statement.orelse)
-                case Loop():
-                    self.run(statement.header)
-                    self.run(statement.body)
-
-    def _shorten(self, outer: Let) -> None:
+    def rewrite(self, outer: Let) -> None:
         """base[first] = (base[first] with [second] = value) is base[first and second] = value."""
+        self._made[outer.out] = outer
         inner = self._made.get(outer.args[1]) if outer.op == "setitem" else None
         if inner is None or inner.op != "setitem":
             return
