@@ -46,6 +46,7 @@ class RecordedCases:
         self._seen: list[Arrays] = []
         self._steps, self._generator = 0, np.random.default_rng(0)
         self._search: StateSearch | None = None
+        self._tracer: BranchTracer | None = None  # somebody else's, who wants to know what the search reaches
 
     # ---- what is read while a call is recorded ----
 
@@ -197,15 +198,13 @@ class RecordedCases:
         if self.codec is None:
             self.apply_state(instance, inputs)
         else:
-            self._try(instance, int(inputs["number"]), None)
+            self._try(instance, int(inputs["number"]))
 
-    def _try(self, instance: Any, number: int, tracer: BranchTracer | None) -> None:
-        """`tracer` is told which branches the search takes; without one, it has its own."""
+    def _try(self, instance: Any, number: int) -> None:
         assert self.codec is not None
         if self._search is None:
-            self._search = StateSearch(
-                self.contract, self.codec, self._seen, tracer or BranchTracer(rule_files(instance))
-            )
+            tracer = self._tracer or BranchTracer(rule_files(instance))
+            self._search = StateSearch(self.contract, self.codec, self._seen, tracer)
         reader = self._reader(instance)
 
         def step(choice: int) -> bool:
@@ -259,12 +258,9 @@ class RecordedCases:
         """One step from every boundary state; where that is a search, it begins at the present state and is traced."""
         if self.codec is not None:
             self._remember(self.codec.read(instance))
-        inputs = self.boundary()
+        self._tracer, inputs = tracer, self.boundary()
         for case in range(len(next(iter(inputs.values())))):
-            if self.codec is None:
-                self.apply_state(instance, {name: values[case] for name, values in inputs.items()})
-            else:
-                self._try(instance, case, tracer)
+            self.apply(instance, {name: values[case] for name, values in inputs.items()})
 
     def _reader(self, instance: Any) -> Any:
         from overclock.recipe.reference import StateReader
