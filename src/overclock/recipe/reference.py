@@ -18,6 +18,7 @@ from overclock.env.registry import load
 from overclock.recipe.contract_codec import site_of
 from overclock.recipe.contract_file import ContractFile, DrawField, load_contract
 from overclock.recipe.held import hold
+from overclock.recipe.reference_cells import ChoosableReference
 from overclock.recipe.survey import paths
 from overclock.translate.codec import InstanceCodec
 from overclock.translate.observations import flat_space, flatten, unflatten
@@ -43,14 +44,16 @@ def reference(num_envs: int, make: dict[str, Any], contract: str) -> GymnasiumSu
         install()  # for as long as this process lives, which is that of the reference
     begin_anew(env_id, arguments, known.restart)
     hold(_made(env_id, arguments), known.shapes)
-    return GymnasiumSubject(
+    recorder = site_recorder(known) if known.by_site else None
+    subject = ChoosableReference if recorder is not None and recorder.choosable else GymnasiumSubject
+    return subject(
         env_id,
         num_envs,
         read_state=reader.read,
         write_state=reader.write,
         name_reset_draws=named(known.reset_draws, "A reset"),
         name_step_draws=named(known.step_draws, "A step"),
-        recorder=site_recorder(known) if known.by_site else None,
+        recorder=recorder,  # pyright: ignore[reportArgumentType] (choosable ones are site recorders)
         border=PlainBorder() if known.codec is None else FlatBorder(),
         **arguments,
     )

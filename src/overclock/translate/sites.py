@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 
 from overclock.errors import UsageError
+from overclock.translate.site_chosen import Compared, chosen
+from overclock.translate.site_facts import FAMILIES, Family
 from overclock.translate.site_forms import FORMS
 from overclock.translate.site_hooks import Drawing, Lane, listening
 from overclock.translate.site_install import global_state
@@ -115,7 +117,24 @@ class SiteRecorder:
         self._lanes, self._watched = Lanes(), 0
         self._sites: dict[Place, Site] = {}  # of what runs now
         self._records: dict[str, list[np.ndarray]] = {}
+        self._chosen: Compared | float | None = None
         self._wrong: UsageError | None = None
+
+    @property
+    def choosable(self) -> bool:
+        """Whether no reset and no step draws more than one number in [0, 1), which can be chosen then."""
+        return all(
+            len(sites) <= 1 and all(_is_unit(site) for site in sites.values()) for sites in (self._reset, self._step)
+        )
+
+    @contextlib.contextmanager
+    def choosing(self, number: Compared | float) -> Iterator[None]:
+        """Inside, what is drawn is this number."""
+        self._chosen = number
+        try:
+            yield
+        finally:
+            self._chosen = None
 
     def making(self, lane: int = 0) -> contextlib.AbstractContextManager[None]:
         """Inside, an instance is made; every one from the same luck."""
@@ -161,11 +180,15 @@ class SiteRecorder:
                 f"The reference draws ({drawing.method}) at {drawing.place} more than {site.count} times in one reset "
                 "or step; raise the count of this draw."
             )
-        value, record = FORMS[site.form](drawing)
+        value, record = FORMS[site.form](drawing) if self._chosen is None else chosen(drawing, self._chosen)
         records.append(fitting(site, np.asarray(record)))
         if self._heard is not None:
             self._heard(site, records[-1])
         return value
+
+
+def _is_unit(site: Site) -> bool:
+    return FAMILIES.get(site.method) is Family.UNIT and site.leaf_shape == () and site.dtype == "float64"
 
 
 def fitting(site: Site, record: np.ndarray) -> np.ndarray:

@@ -12,6 +12,8 @@ from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Box, Discrete, MultiDiscrete
 from overclock.vector.host import flatten_state
 from overclock.vector.vectorize import select_lanes
+from overclock.verify.cells import Cells
+from overclock.verify.jax_cells import next_limit
 from overclock.verify.patched import Patch, load_patched
 from overclock.verify.subject import Arrays, Observed
 
@@ -47,6 +49,8 @@ class JaxSubject:
         self._step_like = jax.eval_shape(self._jit_draw_step, rng, self._lanes.rules)
         self._jit_reset = jax.jit(jax.vmap(self._reset_lane))
         self._jit_step = jax.jit(jax.vmap(self._step_lane))
+        self._jit_reset_limit = jax.jit(jax.vmap(next_limit(self._reset_by)))
+        self._jit_step_limit = jax.jit(jax.vmap(next_limit(self._step_by)))
 
     @property
     def rules(self) -> tuple[Any, Any]:
@@ -56,7 +60,7 @@ class JaxSubject:
     def describe(self) -> dict[str, Any]:
         """As `Subject.describe`."""
         space = self._env.action_space(self._params)
-        more: dict[str, Any] = {"calls": ["metamorphic"]}
+        more: dict[str, Any] = {"calls": ["metamorphic", *(["cells"] if self._draws_one_number() else [])]}
         if self._env.num_players > 1:
             more["players"] = self._env.num_players
         if isinstance(space, Discrete):
@@ -93,6 +97,23 @@ class JaxSubject:
         rules = unflatten({name: values for name, values in state.items() if name != "steps"}, self._lanes.rules)
         self._lanes = EnvState(rules=rules, steps=jnp.asarray(state["steps"], jnp.int32))
 
+    def cells(self, values: np.ndarray, actions: np.ndarray | None) -> Cells:
+        """A reset of every lane (without actions) or a step with these numbers, and the limits that they met."""
+        numbers, everyone = jnp.asarray(values), np.ones(self.num_envs, np.bool_)
+        if actions is None:
+            limits, only_compared = self._jit_reset_limit(numbers)
+            shown = self.reset(everyone, everyone, dict.fromkeys(_names(self._reset_like), values))
+        else:
+            limits, only_compared = self._jit_step_limit(numbers, self._lanes, jnp.asarray(actions))
+            shown = self.step(actions, dict.fromkeys(_names(self._step_like), values))
+        return Cells(shown, np.asarray(limits)[:, None], np.asarray(only_compared))
+
+    def _draws_one_number(self) -> bool:
+        """Whether a reset and a step have at most one number each, wide enough for those of a reference."""
+        draws = [jax.tree.leaves(like) for like in (self._reset_like, self._step_like)]
+        wide = all(leaf.shape == (self.num_envs,) and leaf.dtype == np.float64 for leaves in draws for leaf in leaves)
+        return wide and max(map(len, draws)) == 1
+
     def metamorphic(self) -> list[dict[str, Any]]:
         """Checks of this environment against itself (see metamorphic.py)."""
         from overclock.verify.metamorphic import check_itself  # most subjects are never asked
@@ -106,6 +127,13 @@ class JaxSubject:
     def _step_lane(self, lane: EnvState, action: Any, draw: Any) -> tuple[EnvState, dict[str, Any]]:
         lane, reward, terminated, truncated = self._env.advance(lane, action, draw, self._params)
         return lane, {**self._seen(lane), "reward": reward, "terminated": terminated, "truncated": truncated}
+
+    def _reset_by(self, number: Any) -> Any:
+        lane = self._env.begin(_of_numbers(self._reset_like, number), self._params)
+        return lane, self._seen(lane)
+
+    def _step_by(self, number: Any, lane: EnvState, action: Any) -> Any:
+        return self._step_lane(lane, action, _of_numbers(self._step_like, number))
 
     def _seen(self, lane: EnvState) -> dict[str, Any]:
         mask = self._env.action_mask(lane.rules, self._params)
@@ -125,6 +153,11 @@ def _draw(draws: Arrays, like: Any) -> Any:
     if unknown:
         raise ValueError(f"the reference draws {', '.join(unknown)}, which the rules do not take")
     return unflatten(draws, like)
+
+
+def _of_numbers(like: Any, number: Any) -> Any:
+    """A draw whose every number is this one."""
+    return jax.tree.map(lambda _: number, like)
 
 
 def _names(like: Any) -> list[str]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from overclock.env.registry import load
 from overclock.errors import OverclockError
+from overclock.verify.cells import Cells
 from overclock.verify.descendants import end_all, end_group, new_mark
 from overclock.verify.subject import Arrays, Observed, SubjectSpec
 from overclock.verify.wire import LENGTH, decode, write_message
@@ -24,7 +25,7 @@ STDERR_LINES_SHOWN = 3
 STDERR_BYTES_READ = 1 << 16
 CHUNK_BYTES = 1 << 20
 MOST_BYTES = 1 << 30  # of one answer: a side that sends more is broken, or wants to break us
-PARTS = {field.name for field in dataclasses.fields(Observed)}
+PARTS, CELLS = ({field.name for field in dataclasses.fields(shown)} for shown in (Observed, Cells))
 # -P: a file of the current folder must not take the place of a side's own module of that name.
 WORKER = (sys.executable, "-P", "-m", "overclock.verify.worker")
 
@@ -86,6 +87,15 @@ class ProcessSubject:
         """As `Subject.set_state`."""
         self._call("set_state", state=state)
 
+    def cells(self, values: np.ndarray, actions: np.ndarray | None) -> Cells:
+        """A reset or a step with given numbers in place of drawn ones (see cells.py), where the subject offers it."""
+        answer = self.ask("cells", values=values, actions=actions)
+        parts: Any = answer if isinstance(answer, dict) and answer.keys() == CELLS else dict.fromkeys(CELLS)
+        limits, only_compared = parts["limits"], parts["only_compared"]
+        if not (_numbers(limits, self.num_envs, 2) and _numbers(only_compared, self.num_envs, 1)):
+            self._fail("`cells` did not answer with limits of every lane")
+        return Cells(self._as_observed("cells", parts["observed"]), limits, only_compared)
+
     def ask(self, call: str, **arguments: Any) -> Any:
         """One of the further calls a subject may offer; it lists them in its description under `calls`."""
         if call not in self.description.get("calls", ()):
@@ -114,7 +124,9 @@ class ProcessSubject:
 
     def _observed(self, call: str, **arguments: Any) -> Observed:
         """An answer that must show named arrays."""
-        answer = self._call(call, **arguments)
+        return self._as_observed(call, self._call(call, **arguments))
+
+    def _as_observed(self, call: str, answer: Any) -> Observed:
         parts = answer.values() if isinstance(answer, dict) and answer.keys() == PARTS else [None]
         for part in parts:
             if not isinstance(part, dict) or not all(isinstance(value, np.ndarray) for value in part.values()):
@@ -178,6 +190,12 @@ class ProcessSubject:
         self.close()
         trail = f" Its last words: {' | '.join(lines)}" if lines else ""
         raise CouldNotVerifyError(f"could not verify: {self.name}: {what}.{trail}", side=self.name)
+
+
+def _numbers(array: Any, lanes: int, dimensions: int) -> bool:
+    return (
+        isinstance(array, np.ndarray) and array.ndim == dimensions and len(array) == lanes and array.dtype.kind in "bf"
+    )
 
 
 def _command(spec: SubjectSpec, num_envs: int) -> tuple[list[str], dict[str, str]]:

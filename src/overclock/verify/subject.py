@@ -30,7 +30,8 @@ class Subject(Protocol):
         """The action space: `{"kind": "discrete", "n": n}` or `{"kind": "box", "low": ..., "high": ...}` (arrays).
 
         Games of several players add `"players": P`. `"calls"` lists the further calls a subject offers: `trace` and
-        `branches` (a reference that can tell which branches of its code ran), `metamorphic` (checks of itself).
+        `branches` (a reference that can tell which branches of its code ran), `metamorphic` (checks of itself), `cells`
+        (one that can be told what is drawn, see cells.py).
         """
         ...
 
