@@ -7,7 +7,7 @@ import pytest
 
 from overclock.errors import UsageError
 from overclock.recipe.agents.base import Task
-from overclock.recipe.built_in import BuiltInAgent, contract_of_program, program_of
+from overclock.recipe.built_in import PRINTERS, BuiltInAgent, contract_of_program, program_of
 from overclock.recipe.contract_file import load_contract, write_contract
 from overclock.recipe.new import new_project
 from overclock.recipe.parts import Options
@@ -15,6 +15,7 @@ from overclock.recipe.project import AgentChoice, Changes, Project
 from overclock.recipe.translate import translate
 from overclock.recipe.ways import Ways
 from overclock.translate.errors import UnsupportedError
+from overclock.translate.jax_file import print_jax
 
 REFUSED = """
 import gymnasium
@@ -106,6 +107,19 @@ def test_a_bare_id_becomes_a_verified_environment_without_a_model(made: Project)
     assert finished.outcome == "done", finished.sentence
 
 
+def test_what_it_has_translated_and_cannot_repair_is_said_with_what_the_judge_found(
+    made: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = print_jax(program_of("lake", made.reference.make()))
+    monkeypatch.setitem(PRINTERS, "jax", lambda program: f"import os\n{text}")
+    finished = translate(made, "run", Ways(), Changes(levels=(1,)))
+    assert finished.outcome == "stuck"
+    found, left = finished.sentence.split(" The built-in translator has translated; it cannot repair. ")
+    assert found.startswith("hygiene: ")
+    assert "os" in found
+    assert left.endswith("--agent NAME` goes on with another agent.")
+
+
 SEVERAL = """
 import gymnasium
 import numpy as np
@@ -126,6 +140,7 @@ class Locks(gymnasium.Env):
 """
 
 
+@pytest.mark.long
 def test_several_choices_at_once_are_actions_and_observations_as_our_spaces_have_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,14 +154,15 @@ def test_several_choices_at_once_are_actions_and_observations_as_our_spaces_have
 SHOWN = SEVERAL.replace("return self.at.copy(), 1.0", "return np.array([action[0], self.at[1]]), 1.0")
 
 
+@pytest.mark.parametrize("levels", [(1,), pytest.param((1, 2, 3), marks=pytest.mark.long)])
 def test_an_observation_that_no_state_shows_is_held_as_part_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, levels: tuple[int, ...]
 ) -> None:
     monkeypatch.setattr("sys.path", list(sys.path))
     (tmp_path / "locks_shown.py").write_text(SHOWN)
     made = new_project(tmp_path / "made", str(tmp_path / "locks_shown.py"), "jax", AgentChoice("builtin"), max_steps=9)
     assert "observation" in [field.name for field in made.project.contract.state]
-    finished = translate(made.project, "run", Ways(options=Options(optimise=False)), Changes(levels=(1, 2, 3)))
+    finished = translate(made.project, "run", Ways(options=Options(optimise=False)), Changes(levels=levels))
     assert finished.outcome == "done", finished.sentence
 
 

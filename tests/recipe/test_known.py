@@ -51,6 +51,19 @@ def test_a_row_says_where_its_run_is_seen_from_here(tmp_path, monkeypatch):
     assert (row["run"], row["page"], row["package"]) == ("k/runs/1", "/elsewhere/report.html", "ponds==1")
 
 
+def test_what_cannot_be_measured_ends_no_other_row(tmp_path, monkeypatch):
+    def broken(*_):
+        raise CouldNotVerifyError("could not verify: the candidate: `compile` gave no answer.")
+
+    ended = Finished("done", "Holds.", tmp_path, tmp_path, {}, tmp_path / "env.py")
+    monkeypatch.setattr("overclock.recipe.known.new_project", lambda *_, **__: SimpleNamespace(project=None))
+    monkeypatch.setattr("overclock.recipe.known.translate", lambda *_: ended)
+    monkeypatch.setattr("overclock.recipe.known.facts", broken)
+    row = translate_known(Known("pond", "Pond-v0"), tmp_path, Ways())
+    assert row["outcome"] == "not measured"
+    assert row["sentence"].endswith("`compile` gave no answer.")
+
+
 def test_mutants_that_cannot_be_asked_leave_the_other_facts(tmp_path, monkeypatch):
     def broken(*_, **__):
         raise CouldNotVerifyError("could not verify: the unchanged environment does not pass level 1.")

@@ -33,10 +33,15 @@ class ChoosableReference(GymnasiumSubject):
         It happens twice: with numbers that note what they are compared with, then with plain ones.
         """
         before, numbers = self._state(), [Compared(float(value)) for value in values]
-        noting = self._with(numbers, actions)
+        try:
+            noting = self._with(numbers, actions)
+        except Exception:  # whatever a program raises to whom a number is no number: it does more than comparing it
+            noting = None
         if actions is not None:
             self.set_state(before)
         plain = self._with(values.tolist(), actions)
+        if noting is None:
+            return Cells(plain, np.full((self.num_envs, 1), np.inf), np.zeros(self.num_envs, np.bool_))
         noted = [Compared.noted(number) for number in numbers]
         limits = np.full((self.num_envs, max(1, *(len(found) for found, _ in noted))), np.inf)
         for lane, (found, _) in enumerate(noted):

@@ -18,6 +18,7 @@ from overclock.recipe.past import REFUSED
 from overclock.recipe.project import ModulePlan
 from overclock.recipe.run_cost import REFUSED as PAYMENT_REQUIRED
 from overclock.recipe.run_cost import spending
+from overclock.recipe.run_words import level_words
 from overclock.recipe.run_writing import write_candidate
 from overclock.recipe.rust import target as rust
 from overclock.recipe.verdict import Level
@@ -191,8 +192,14 @@ class Tasks:
                 said = ended["reason"].rstrip(". ")
                 if self._parts.endpoint is None:  # there is no model whose key could be wrong: it is beyond the agent
                     other = f"`overclock resume {self._parts.run.folder} --agent NAME` goes on with another agent"
-                    raise Stop("stuck", f"{said}. {other}.")
+                    raise Stop("stuck", f"{self._left_open()}{said}. {other}.")
                 raise Stop("stopped", f"{said}. Put that right (the key, the model's name), then resume.")
+
+    def _left_open(self) -> str:
+        """What the judge found last, where that is what nobody repairs."""
+        judged = self._diary.journal.events("judged")
+        found = judged[-1].facts["failure"] if judged else None
+        return f"{level_words(judged[-1].facts['level'])}: {found['sentence'].rstrip('. ')}. " if found else ""
 
     def _for_money(self, ended: dict[str, Any]) -> bool:
         """Whether a refusal is about money: by what the agent says, or by what the gateway told it and it does not."""

@@ -27,7 +27,8 @@ MEANINGS = """\
   original that was translated, and the constructors beside them; out: the whole generated file.
 - **levels**: those of [verification](verification.md) that it passed, judged as any agent's work would be.
 - **largest error**: of one step in float64, over all outputs and state fields at levels 1 and 3. Zero is bit for bit.
-- **states**: all states and actions, walked through where they are few; *proof* where that leaves nothing open.
+- **states**: all states and actions, walked through where they are few; *proof* where every number that could be
+  drawn is covered as well ([how](verification.md)).
 - **branches**: outcomes of conditional jumps in the translated functions of the original that the comparison reached,
   of those that can be reached. The others are listed below, by reason.
 - **mistakes found**: planted one at a time in the generated file, by the operators of [adequacy](adequacy.md).

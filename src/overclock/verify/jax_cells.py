@@ -14,7 +14,7 @@ import numpy as np
 from jax.extend import core
 
 COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "lt_to", "le_to"})
-MOVES = frozenset({"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "copy", "copy_p", "transpose"})
+MOVES = frozenset({"broadcast_in_dim", "reshape", "squeeze", "copy", "transpose"})
 MOST_TURNS = 64  # of a loop that is followed
 CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr"}
 

@@ -95,6 +95,7 @@ def travel(batch: VectorEnv, params: Any, seed: int, start: VectorState | None =
 
 _sample = jax.jit(VectorEnv.sample_actions, static_argnums=0)
 _rollout = jax.jit(rollout, static_argnames=("venv", "num_steps"))
+_observe = jax.jit(VectorEnv.observe, static_argnums=0)
 
 
 def same_seed_twice(batch: VectorEnv, params: Any, seed: int, journey: Journey) -> Check:
@@ -148,7 +149,7 @@ def scan_and_steps(batch: VectorEnv, params: Any, seed: int, journey: Journey) -
     for start in range(0, STEPS - SCAN_STEPS + 1, SCAN_STEPS):
         end = start + SCAN_STEPS
         state, kept = _rollout(batch, journey.states[start], num_steps=SCAN_STEPS, params=params)
-        seen = [batch.observe(state, params) for state in journey.states[start:end]]
+        seen = [_observe(batch, state, params) for state in journey.states[start:end]]
         rest = [outcome[1:] for outcome in journey.outcomes[start:end]]
         one_by_one = [(obs, *values) for obs, values in zip(seen, rest, strict=True)]
         stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *one_by_one)
@@ -179,7 +180,9 @@ def batch_and_single_across_a_reset(batch: VectorEnv, params: Any, seed: int, jo
 
 def _short_journey(batch: VectorEnv, params: Any, seed: int) -> tuple[Any, Journey]:
     """Parameters with a short time limit, and a journey under it on which every episode ends."""
-    limit = SHORT_LIMIT if params.max_steps is None else np.minimum(params.max_steps, SHORT_LIMIT)
+    # A number stays a number: it is another program for JAX otherwise, to be compiled once more.
+    least = min if isinstance(params.max_steps, int) else np.minimum
+    limit = SHORT_LIMIT if params.max_steps is None else least(params.max_steps, SHORT_LIMIT)
     limited = params.replace(max_steps=limit)
     return limited, travel(batch, limited, seed, steps=SHORT_LIMIT + 1)
 
