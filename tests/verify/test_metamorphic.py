@@ -122,7 +122,7 @@ def test_an_unsound_environment_fails_the_checks_made_for_it(env, checks):
 
 
 def test_the_same_walk_without_noise_passes_all_of_them():
-    assert failing(Walk(), *metamorphic.CHECKS) == set()
+    assert failing(Walk(), *metamorphic.CHECKS.values()) == set()
 
 
 def test_a_wrong_automatic_reset_is_found(monkeypatch):
@@ -206,6 +206,7 @@ def test_every_check_looks_as_often_as_it_must():
     """An honest report is judged as it judges itself: the table has every check and asks for no more looks."""
     batch, params = vectorize(Walk(), LANES), Walk().default_params()
     journey = travel(batch, params, 0)
-    found = [check(batch, params, 0, journey) for check in metamorphic.CHECKS]
+    found = [check(batch, params, 0, journey) for check in metamorphic.CHECKS.values()]
     assert [(check.name, check.compared) for check in found] == [(name, r.compared) for name, r in RULES.items()]
+    assert list(metamorphic.CHECKS) == list(RULES)
     assert failed([check.result() for check in found]) == []

@@ -7,6 +7,7 @@ itself.
 """
 
 import dataclasses
+import functools
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -72,12 +73,26 @@ class Check:
         return verdict(self.name, self.compared, self.largest_error, self.worst_field)
 
 
+class SelfChecks:
+    """The checks of one environment, by name; works for any number of players."""
+
+    def __init__(self, env: Environment[Any, Any], params: Any = None, seed: int = 0) -> None:
+        self._params = env.default_params() if params is None else params
+        self._batch, self._seed = vectorize(env, LANES), seed
+
+    @functools.cached_property
+    def _journey(self) -> Journey:
+        return travel(self._batch, self._params, self._seed)
+
+    def run(self, name: str) -> dict[str, Any]:
+        """What one of them shows."""
+        return CHECKS[name](self._batch, self._params, self._seed, self._journey).result()
+
+
 def check_itself(env: Environment[Any, Any], params: Any = None, seed: int = 0) -> list[dict[str, Any]]:
-    """Run every check on an environment; works for any number of players."""
-    params = env.default_params() if params is None else params
-    batch = vectorize(env, LANES)
-    journey = travel(batch, params, seed)
-    return [check(batch, params, seed, journey).result() for check in CHECKS]
+    """Run every check on an environment."""
+    checks = SelfChecks(env, params, seed)
+    return [checks.run(name) for name in CHECKS]
 
 
 def travel(batch: VectorEnv, params: Any, seed: int, start: VectorState | None = None, steps: int = STEPS) -> Journey:
@@ -187,17 +202,17 @@ def _short_journey(batch: VectorEnv, params: Any, seed: int) -> tuple[Any, Journ
     return limited, travel(batch, limited, seed, steps=SHORT_LIMIT + 1)
 
 
-CHECKS: tuple[Callable[[VectorEnv, Any, int, Journey], Check], ...] = (
-    same_seed_twice,
-    save_and_restore,
-    permuted_batch,
-    batch_sizes,
-    batch_and_single,
-    jit_and_eager,
-    scan_and_steps,
-    automatic_and_manual_reset,
-    batch_and_single_across_a_reset,
-)
+CHECKS: Mapping[str, Callable[[VectorEnv, Any, int, Journey], Check]] = {
+    "same seed twice": same_seed_twice,
+    "save and restore": save_and_restore,
+    "permuted batch": permuted_batch,
+    "batch sizes": batch_sizes,
+    "batch and single": batch_and_single,
+    "jit and eager": jit_and_eager,
+    "scan and steps": scan_and_steps,
+    "automatic and manual reset": automatic_and_manual_reset,
+    "batch and single across a reset": batch_and_single_across_a_reset,
+}
 
 
 def distances(a: Any, b: Any, scales: Mapping[str, float]) -> Iterator[tuple[str, float]]:

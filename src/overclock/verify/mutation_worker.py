@@ -17,6 +17,7 @@ import numpy as np
 from overclock.env.registry import load
 from overclock.errors import UsageError
 from overclock.verify.contract import Precision, Twin
+from overclock.verify.metamorphic_rules import RULES
 from overclock.verify.module import Module
 from overclock.verify.module_runner import run_batch
 from overclock.verify.mutation_recording import Recording, joined, play_episodes
@@ -112,7 +113,7 @@ class MutationWorker:
 
     def checks(self) -> dict[str, Any]:
         """Level 2: the checks of the environment against itself."""
-        return _answer(self._subject.metamorphic)
+        return _answer(lambda: [self._subject.metamorphic(name) for name in RULES])
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
         """As `Subject.reset`."""

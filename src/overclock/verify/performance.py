@@ -37,6 +37,7 @@ class JaxSubject:
     def _begin(self, num_envs: int, env: Environment[Any, Any], params: Any) -> None:
         """Compile a batch of `env`; a subclass may get it from elsewhere than the registry."""
         self.num_envs, self._env, self._params = num_envs, env, params
+        self._checks: Any = None
         self._rng = rng = Rng.of(0).lanes(num_envs)
         self._jit_draw_reset = jax.jit(
             jax.vmap(lambda r: self._env.draw_reset(r.of_section(Section.RESET), self._params))
@@ -114,11 +115,12 @@ class JaxSubject:
         wide = all(leaf.shape == (self.num_envs,) and leaf.dtype == np.float64 for leaves in draws for leaf in leaves)
         return wide and max(map(len, draws)) == 1
 
-    def metamorphic(self) -> list[dict[str, Any]]:
-        """Checks of this environment against itself (see metamorphic.py)."""
-        from overclock.verify.metamorphic import check_itself  # most subjects are never asked
+    def metamorphic(self, check: str) -> dict[str, Any]:
+        """One of the checks of this environment against itself (see metamorphic.py)."""
+        from overclock.verify.metamorphic import SelfChecks  # most subjects are never asked
 
-        return check_itself(self._env, self._params)
+        self._checks = self._checks or SelfChecks(self._env, self._params)
+        return self._checks.run(check)
 
     def _reset_lane(self, chosen: Any, draw: Any, lane: EnvState) -> tuple[EnvState, dict[str, Any]]:
         lane = select(chosen, self._env.begin(draw, self._params), lane)

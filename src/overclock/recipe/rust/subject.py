@@ -83,11 +83,11 @@ class RustSubject:
         self._states = rows(state, self.library.state_dtype, self.num_envs, "the state field")
         self._steps = np.array(state["steps"], np.int32)
 
-    def metamorphic(self) -> list[dict[str, Any]]:
-        """Checks of this environment against itself (see metamorphic.py)."""
-        from overclock.recipe.rust.metamorphic import check_itself
+    def metamorphic(self, check: str) -> dict[str, Any]:
+        """One of the checks of this environment against itself (see metamorphic.py)."""
+        from overclock.recipe.rust import metamorphic
 
-        return check_itself(self.library)
+        return metamorphic.check(self.library, check)
 
     def run(self, batch: int, steps: int) -> float:
         """To be timed: random actions, automatic resets, all cores, of lanes that nothing else uses.
