@@ -12,8 +12,8 @@ from overclock.files import write_whole
 from overclock.recipe.project import Project
 from overclock.recipe.project_twin import project_twin
 from overclock.recipe.reference import NO_LIMIT, make_env, time_limit
-from overclock.verify.playback import record_scenario
-from overclock.verify.scenario import format_scenario
+from overclock.verify.playback import record_scenarios
+from overclock.verify.scenario import Scenario, Setup, Step, format_scenario
 
 STEPS = 24
 LAST = 2  # steps before a time limit
@@ -24,15 +24,16 @@ Script = tuple[str, str, dict[str, Any], list[Any]]  # name, why, setup and acti
 
 def write_scenarios(project: Project) -> list[Path]:
     """Record scenarios from the reference: steady, alternating and random play, up to the end where it comes."""
-    written = []
+    unrecorded = [
+        Scenario(name, why, Setup(**setup), tuple(Step(action, {}) for action in actions))
+        for name, why, setup, actions in [*_scripts(project), *_until_the_limit(project)]
+    ]
     with tempfile.TemporaryDirectory() as nothing:
-        twin = project_twin(project, Path(nothing))
-        for name, why, setup, actions in [*_scripts(project), *_until_the_limit(project)]:
-            scenario = record_scenario(twin, name, why, setup, actions)
-            path = project.scenarios / f"{name}.json"
-            write_whole(path, format_scenario(scenario).encode())
-            written.append(path)
-    return written
+        recorded = record_scenarios(project_twin(project, Path(nothing)), unrecorded)
+    paths = {project.scenarios / f"{scenario.name}.json": scenario for scenario in recorded}
+    for path, scenario in paths.items():
+        write_whole(path, format_scenario(scenario).encode())
+    return list(paths)
 
 
 def _scripts(project: Project) -> list[Script]:

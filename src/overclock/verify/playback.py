@@ -27,17 +27,29 @@ def record_scenario(
     timeout: float = 120.0,
 ) -> Scenario:
     """What the reference does, as a scenario; `setup` is `{"seed": 3}` or `{"state": {...}}`, steps count from 1."""
-    fields = [field.name for field in twin.contracts[twin.strictest].fields]
     start = Setup(seed=setup.get("seed", 0), state=setup.get("state", {}))
-    unrecorded = Scenario(name, why, start, tuple(Step(action, {}) for action in actions))
-    first, *shown = play_reference(twin, [unrecorded], timeout)
-    if not start.state:
-        start = dataclasses.replace(start, draws=lane_values(first.draws, 0), expect=_values(first, fields))
-    steps = tuple(
-        Step(action, _values(after, fields), lane_values(after.draws, 0), (deviations or {}).get(number))
-        for number, (action, after) in enumerate(zip(actions, shown, strict=True), start=1)
-    )
-    return Scenario(name, why, start, steps)
+    steps = tuple(Step(action, {}, deviation=(deviations or {}).get(n)) for n, action in enumerate(actions, start=1))
+    (recorded,) = record_scenarios(twin, [Scenario(name, why, start, steps)], timeout)
+    return recorded
+
+
+def record_scenarios(twin: Twin, unrecorded: Sequence[Scenario], timeout: float = 120.0) -> list[Scenario]:
+    """Scenarios with what the reference does in them, all played as one batch."""
+    fields = [field.name for field in twin.contracts[twin.strictest].fields]
+    first, *shown = play_reference(twin, unrecorded, timeout)
+    recorded = []
+    for lane, scenario in enumerate(unrecorded):
+        start = scenario.setup
+        if not start.state:
+            start = dataclasses.replace(
+                start, draws=lane_values(first.draws, lane), expect=_values(first, fields, lane)
+            )
+        steps = tuple(
+            dataclasses.replace(step, expect=_values(after, fields, lane), draws=lane_values(after.draws, lane))
+            for step, after in zip(scenario.steps, shown, strict=False)  # others of the batch may be longer
+        )
+        recorded.append(dataclasses.replace(scenario, setup=start, steps=steps))
+    return recorded
 
 
 def play_reference(twin: Twin, scenarios: Sequence[Scenario], timeout: float = 120.0) -> Playback:
@@ -115,10 +127,10 @@ def _actions(subject: Subject, actions: list[Any]) -> np.ndarray:
     return np.array(actions, np.int32 if description["kind"] == "discrete" else description["low"].dtype)
 
 
-def _values(observed: Observed, names: Sequence[str]) -> dict[str, Any]:
-    """The named fields of a single lane, as JSON values."""
+def _values(observed: Observed, names: Sequence[str], lane: int) -> dict[str, Any]:
+    """The named fields of one lane, as JSON values."""
     shown = {**observed.outputs, **{f"state.{name}": values for name, values in observed.state.items()}}
-    return {name: shown[name][0].tolist() for name in names if name in shown}
+    return {name: shown[name][lane].tolist() for name in names if name in shown}
 
 
 def lane_values(arrays: Arrays, lane: int) -> dict[str, Any]:
