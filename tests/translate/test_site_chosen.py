@@ -65,6 +65,11 @@ def test_what_it_is_compared_with_is_noted(name):
     assert Compared.noted(number) == (limits, True)
 
 
+def test_it_has_nothing_that_could_be_looked_into():
+    with pytest.raises(TypeError):
+        vars(Compared(0.3))
+
+
 @pytest.mark.parametrize("name", TAKEN)
 def test_any_other_use_is_noted(name):
     number = Compared(0.3)

@@ -21,7 +21,7 @@ def in_turns(u, turns):
     def turn(count, limit):
         return count + (limit < u), limit > u
 
-    return jax.lax.scan(turn, 0, jnp.linspace(0.0, 1.0, turns))
+    return jax.lax.scan(turn, 0, np.linspace(0.0, 1.0, turns))
 
 
 ONLY_COMPARED = {
@@ -33,7 +33,7 @@ ONLY_COMPARED = {
     "backwards": lambda u: jax.lax.scan(lambda c, x: (c + (x < u), c), 0, jnp.array(TABLE), reverse=True),
     "turns": lambda u: in_turns(u, 8),
     "limits that depend on it": lambda u: u > jnp.where(u < 0.5, 0.25, 0.75),
-    "as rows": lambda u: (jnp.broadcast_to(u, (2, 3)).reshape(6) >= jnp.arange(6) / 6).sum(),
+    "as rows": lambda u: (jnp.broadcast_to(u, (2, 3)).reshape(6) >= np.arange(6) / 6).sum(),
     "nothing": lambda u: jnp.ones(()),
     "not a number": lambda u: jnp.isnan(u),
 }
@@ -45,6 +45,13 @@ MORE = {
     "rounding": lambda u: jnp.floor(u * 4),
     "a branch": lambda u: jax.lax.cond(u < 0.5, lambda v: v, lambda v: -v, u),
     "more turns than are followed": lambda u: in_turns(u, MOST_TURNS + 1),
+    "turns inside turns": lambda u: jax.lax.scan(lambda c, x: (c, in_turns(u, 32)), 0, np.arange(32)),
+    "no turn": lambda u: in_turns(u, 0),
+    "told": lambda u: jax.debug.print("{}", u),
+    "a limit that is computed": lambda u: u < jnp.asarray(0.1) * 3,
+    "a limit chosen by what is computed": lambda u: u < jnp.where(jnp.asarray(0.1) * 3 > 0.3, 0.25, 0.75),
+    "a limit from a loop": lambda u: u < jax.lax.fori_loop(0, 3, lambda i, x: x * 0.5, 1.0),
+    "a loop with computed limits": lambda u: jax.lax.scan(lambda k, x: (k * 0.3, u < k), 1.0, np.arange(3.0)),
 }
 
 

@@ -1,13 +1,16 @@
 """A reference whose draws can be chosen, and which tells for which other numbers it would have done the same."""
 
 import contextlib
-from collections.abc import Iterator
+import sys
+from collections.abc import Collection, Iterator
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from overclock.translate.site_chosen import Compared
 from overclock.translate.sites import SiteRecorder
+from overclock.verify.branches import rule_files
 from overclock.verify.cells import Cells
 from overclock.verify.gymnasium_reference import GymnasiumSubject
 from overclock.verify.soundness import named
@@ -21,6 +24,7 @@ class ChoosableReference(GymnasiumSubject):
         self._numbers: list[Compared] | list[float] | None = None
         self._sites = recorder
         super().__init__(env_id, num_envs, recorder=recorder, **more)
+        self._rules = rule_files(self.instances[0])
 
     def describe(self) -> dict[str, Any]:
         """As `Subject.describe`."""
@@ -30,17 +34,18 @@ class ChoosableReference(GymnasiumSubject):
     def cells(self, values: np.ndarray, actions: np.ndarray | None) -> Cells:
         """A reset of every lane (without actions) or a step, in which these are drawn.
 
-        It happens twice: with numbers that note what they are compared with, then with plain ones.
+        It happens twice: with numbers that note what they are compared with, then with plain ones. Both times the same
+        instructions must run: a program could ask for the type of its number and do something else.
         """
-        before, numbers = self._state(), [Compared(float(value)) for value in values]
+        before, numbers = {} if actions is None else self._state(), [Compared(float(value)) for value in values]
         try:
-            noting = self._with(numbers, actions)
+            noting, ran = self._with(numbers, actions)
         except Exception:  # whatever a program raises to whom a number is no number: it does more than comparing it
-            noting = None
+            noting, ran = None, None
         if actions is not None:
             self.set_state(before)
-        plain = self._with(values.tolist(), actions)
-        if noting is None:
+        plain, again = self._with(values.tolist(), actions)
+        if noting is None or ran != again:
             return Cells(plain, np.full((self.num_envs, 1), np.inf), np.zeros(self.num_envs, np.bool_))
         noted = [Compared.noted(number) for number in numbers]
         limits = np.full((self.num_envs, max(1, *(len(found) for found, _ in noted))), np.inf)
@@ -49,12 +54,14 @@ class ChoosableReference(GymnasiumSubject):
         same = _equal_lanes(noting, plain, self.num_envs)
         return Cells(plain, limits, same & [only_compared for _, only_compared in noted])
 
-    def _with(self, numbers: list[Compared] | list[float], actions: np.ndarray | None) -> Observed:
+    def _with(self, numbers: list[Compared] | list[float], actions: np.ndarray | None) -> tuple[Observed, list[Any]]:
+        """What is seen with these numbers, and every instruction that ran."""
         self._numbers = numbers
         try:
-            if actions is not None:
-                return self.step(actions)
-            return self.reset(np.ones(self.num_envs, np.bool_), np.zeros(self.num_envs, np.int64))
+            with _instructions(self._rules) as ran:
+                if actions is not None:
+                    return self.step(actions), ran
+                return self.reset(np.ones(self.num_envs, np.bool_), np.zeros(self.num_envs, np.int64)), ran
         finally:
             self._numbers = None
 
@@ -63,6 +70,27 @@ class ChoosableReference(GymnasiumSubject):
         chosen = contextlib.nullcontext() if self._numbers is None else self._sites.choosing(self._numbers[lane])
         with chosen, super()._recording(lane, seed) as drawn:
             yield drawn
+
+
+@contextlib.contextmanager
+def _instructions(files: Collection[str]) -> Iterator[list[Any]]:
+    """Inside, every instruction of the code in these files is noted."""
+    ran: list[Any] = []
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        if frame.f_code.co_filename not in files:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            ran.append((frame.f_code, frame.f_lasti))
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield ran
+    finally:
+        sys.settrace(before)
 
 
 def _equal_lanes(one: Observed, other: Observed, lanes: int) -> np.ndarray:

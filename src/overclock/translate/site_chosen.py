@@ -26,14 +26,16 @@ COMPARISONS = {
 class Compared:
     """A number in [0, 1), the limits that it was compared with, and whether it was only compared."""
 
+    __slots__ = ("_limits", "_number", "_only_compared")  # and nothing that `vars` could show
+
     def __init__(self, value: float) -> None:
-        self._number, self._limits, self._only_compared = value, [], True
+        self._number, self._only_compared = value, True
+        self._limits: list[float] = []
 
     @staticmethod
     def noted(number: "Compared") -> tuple[list[float], bool]:
         """Its limits, and whether there is nothing else that may depend on it."""
-        state = object.__getattribute__(number, "__dict__")
-        return state["_limits"], state["_only_compared"]
+        return number._limits, number._only_compared
 
     @property
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride] (`isinstance` asks for it)

@@ -92,7 +92,7 @@ class ProcessSubject:
         answer = self.ask("cells", values=values, actions=actions)
         parts: Any = answer if isinstance(answer, dict) and answer.keys() == CELLS else dict.fromkeys(CELLS)
         limits, only_compared = parts["limits"], parts["only_compared"]
-        if not (_numbers(limits, self.num_envs, 2) and _numbers(only_compared, self.num_envs, 1)):
+        if not (_rows(limits, self.num_envs, 2, np.float64) and _rows(only_compared, self.num_envs, 1, np.bool_)):
             self._fail("`cells` did not answer with limits of every lane")
         return Cells(self._as_observed("cells", parts["observed"]), limits, only_compared)
 
@@ -192,10 +192,8 @@ class ProcessSubject:
         raise CouldNotVerifyError(f"could not verify: {self.name}: {what}.{trail}", side=self.name)
 
 
-def _numbers(array: Any, lanes: int, dimensions: int) -> bool:
-    return (
-        isinstance(array, np.ndarray) and array.ndim == dimensions and len(array) == lanes and array.dtype.kind in "bf"
-    )
+def _rows(array: Any, lanes: int, dimensions: int, dtype: type) -> bool:
+    return isinstance(array, np.ndarray) and array.ndim == dimensions and len(array) == lanes and array.dtype == dtype
 
 
 def _command(spec: SubjectSpec, num_envs: int) -> tuple[list[str], dict[str, str]]:

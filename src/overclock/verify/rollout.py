@@ -15,7 +15,7 @@ from overclock.verify.contract import Contract, Mode, Precision, Twin
 from overclock.verify.episode import History
 from overclock.verify.process import CouldNotVerifyError, ProcessSubject
 from overclock.verify.rollout_result import Divergence, FieldResult, RolloutResult
-from overclock.verify.soundness import Form
+from overclock.verify.soundness import Form, require_same_actions
 from overclock.verify.subject import Observed
 
 SEEDS = 1 << 31  # of episodes: references take 32-bit seeds, some of them signed ones
@@ -60,6 +60,7 @@ def compare_sides(
     progress: Callable[[int], None] = lambda finished: None,
 ) -> RolloutResult:
     """The same with sides that run already, as many lanes of each, in the precision that is named."""
+    require_same_actions(reference, performance)
     comparison = _Comparison(twin.contracts[precision], mode, precision, actions)
     return comparison.run(reference, performance, episodes, source(reference.description), seed, progress)
 

@@ -98,9 +98,9 @@ def diverging(result: RolloutResult) -> Diverging | None:
 
 def _walked_into(walked: dict[str, Any] | None) -> Diverging | None:
     """The one step from a given state that an exhaustive walk found to differ."""
-    if walked is None or walked["first_mismatch"] is None:
+    found = None if walked is None else walked["first_mismatch"]
+    if walked is None or found is None or found["draws"]:  # no episode leads to a number that was chosen
         return None
-    found = walked["first_mismatch"]
     begins = {"state": found["state_before"], "actions": (found["action"],)} if found["state_before"] else {}
     return Diverging(Episode(seed=0, **begins), "per_step", walked["precision"])
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from overclock.verify.contract import FLAGS, OUTPUTS
 from overclock.verify.process import CouldNotVerifyError
-from overclock.verify.subject import Observed
+from overclock.verify.subject import Observed, Subject
 
 AFTER_RESET = ("obs", "state.steps")
 AFTER_STEP = (*OUTPUTS, "state.steps")
@@ -58,6 +58,18 @@ class Form:
             if np.issubdtype(values[name].dtype, np.inexact) and np.isnan(values[name]).any():
                 lane = int(np.flatnonzero(np.isnan(values[name]).reshape(self._lanes, -1).any(axis=1))[0])
                 fail(f"{name} is NaN at step {int(shown.state['steps'][lane])}")
+
+
+def require_same_actions(reference: Subject, performance: Subject) -> None:
+    """Both sides must offer as many actions; raises CouldNotVerifyError."""
+    one, other = (_offered(side.describe()) for side in (reference, performance))
+    if one != other:
+        who = "the performance side"
+        raise CouldNotVerifyError(f"could not verify: {who}: it takes {other}, the reference takes {one}.", side=who)
+
+
+def _offered(description: dict[str, Any]) -> str:
+    return f"{description['n']} actions" if description["kind"] == "discrete" else "actions that are arrays"
 
 
 def named(shown: Observed) -> Iterator[tuple[str, Any]]:
