@@ -52,6 +52,14 @@ def check_folder(path: Path) -> None:
         raise UsageError(f"Cannot write to '{path}': {error.strerror}; choose another place.") from error
 
 
+def require_empty(folder: Path, what: str) -> None:
+    """Refuse a place that has something in it already; `what` shall be written there."""
+    if folder.is_dir() and any(folder.iterdir()):
+        raise UsageError(f"'{folder}' is not empty; choose a new folder for the {what}.")
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"'{folder}' is a file; choose a new folder for the {what}.")
+
+
 def finite(value: Any) -> Any:
     """The same value from JSON's own types: arrays by their numbers, paths by their names, NaN and infinity as null."""
     if isinstance(value, dict):

@@ -28,6 +28,9 @@ def test_a_row_says_what_was_seen_or_why_not():
         "lake: holds; 20 lines became 40 in 0.5 s, compiled in 2.5 s, largest error 0, 3 of 4 branches, exhaustive: 11 "
         "states, 38 of 40 planted mistakes found, 123x the original at batch 4,096"
     )
+    failed = {**{key: value for key, value in HELD.items() if key != "compile_s"}, "compile_error": "No answer."}
+    assert "0.5 s, largest error" in line(failed)
+    assert line(failed).endswith("at batch 4,096, No answer.")
     assert line({"name": "x", "outcome": "refused", "sentence": "No."}) == "x: refused: No."
 
 
@@ -36,6 +39,8 @@ def test_every_row_is_reported_and_one_that_does_not_hold_is_an_exit_code(capsys
 
     def translated(one, folder, ways, measure, mutants, say):
         planted.append(mutants)
+        ways.progress("uniform, float64", 1, 2)
+        ways.progress("uniform, float64", 2, 2)
         return next(rows)
 
     monkeypatch.setattr("overclock.recipe.known.translate_known", translated)
@@ -47,12 +52,18 @@ def test_every_row_is_reported_and_one_that_does_not_hold_is_an_exit_code(capsys
         "overclock.known/1", 1, ["lake", "y"],
     )  # fmt: skip
     assert planted == [7, 7]
-    assert report["command"] == "overclock translate --known frozen_lake taxi --mutants 7 --json"
+    output = f"--output {tmp_path / 'k'}"
+    assert report["command"] == f"overclock translate --known frozen_lake taxi {output} --mutants 7 --json"
+    assert [line.partition(" s  ")[2] for line in said.err.splitlines()] == [
+        "frozen_lake (1 of 2): uniform, float64", "frozen_lake (1 of 2): done",
+        "taxi (2 of 2): uniform, float64", "taxi (2 of 2): refused",
+    ]  # fmt: skip
 
 
 def test_the_command_that_repeats_a_result_says_what_was_asked_for():
-    assert repeated((), measure=True, mutants=0) == "overclock translate --all-known --json"
-    assert repeated((), measure=False, mutants=40) == "overclock translate --all-known --no-measure --mutants 40 --json"
+    assert repeated((), None, measure=True, mutants=0) == "overclock translate --all-known --json"
+    everything = "overclock translate --all-known --output 'a b' --no-measure --mutants 40 --json"
+    assert repeated((), Path("a b"), measure=False, mutants=40) == everything
 
 
 @pytest.mark.parametrize(

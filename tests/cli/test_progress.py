@@ -25,6 +25,16 @@ def test_a_piece_is_told_once_when_it_is_over(capsys):
     assert told(capsys) == ["shrinking", "replaying"]
 
 
+def test_what_is_said_comes_after_the_pieces_before_it_and_pieces_may_come_again(capsys):
+    with Progress() as progress:
+        progress("episodes", 3, 3)
+        progress.say("level 3: the reward differs [0.0].")
+        progress("episodes", 1, 3)
+    assert [line.partition(" s  ")[2] or line for line in capsys.readouterr().err.splitlines()] == [
+        "episodes", "level 3: the reward differs [0.0].", "episodes",
+    ]  # fmt: skip
+
+
 def test_a_piece_that_was_cut_short_is_not_told(capsys):
     progress = Progress()
     progress.__enter__()

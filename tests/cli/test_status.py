@@ -95,7 +95,14 @@ def test_watching_a_run_that_was_killed_says_how_to_go_on(capsys, tmp_path):
     with Run.create(tmp_path / "runs" / "a", {}) as run:
         sign_error(Story(run))
     assert cli.main(["watch"]) == 0
-    assert "`overclock resume` goes on" in capsys.readouterr().out.splitlines()[-1]
+    assert "`overclock resume runs/a` goes on" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_the_status_of_a_run_that_was_killed_names_the_command_that_goes_on(capsys, tmp_path):
+    with Run.create(tmp_path / "runs" / "a", {}) as run:
+        sign_error(Story(run))
+    assert cli.main(["status", "--json"]) == 0
+    assert "`overclock resume runs/a` goes on" in json.loads(capsys.readouterr().out)["waits_for"]
 
 
 def test_lines_come_while_the_run_is_under_way(capsys, tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ from recipe.projects import playable_project
 
 from overclock import cli
 from overclock.recipe.gateway import Gateway, ScriptedModel, Tokens, Turn
+from overclock.recipe.translate import Finished
 
 
 @pytest.fixture
@@ -131,6 +132,8 @@ def test_what_a_person_has_written_is_not_resumed_away(project, tmp_path):
         (["translate", "pond", "--budget", "nan"], "limits.dollars must be a number"),
         (["translate", "pond", "--run-id", "../../evil"], "A run cannot be called '../../evil'"),
         (["translate", "pond/pond.py:Pond"], "go on with it: `overclock translate pond`"),
+        (["translate", "yard/lake.py:Lake"], "yard/lake.py:Lake --agent builtin`, then `overclock translate FOLDER`"),
+        (["new", "lake", "--reference", "pond/pond.py"], "'lake' is not empty; choose a new folder for the project"),
         (["new", "other", "--reference", "pond/pond.py", "--budget", "inf"], "limits.dollars"),
         (["new", "other", "--reference", "pond/pond.py", "--agent", "bogus"], "No agent is called 'bogus'"),
         (["new", "other", "--reference", "nothing at all"], "or a specification (.md) that this machine has"),
@@ -140,6 +143,9 @@ def test_what_a_person_has_written_is_not_resumed_away(project, tmp_path):
     ],
 )
 def test_a_wrong_command_is_one_sentence_and_exit_code_2(project, tmp_path, monkeypatch, capsys, words, says):
+    for place in ("lake/mine.txt", "yard/lake.py"):
+        (tmp_path / place).parent.mkdir()
+        (tmp_path / place).write_text((project.folder / "pond.py").read_text().replace("Pond", "Lake"))
     monkeypatch.chdir(tmp_path)
     assert cli.main(words) == 2
     said = capsys.readouterr().err
@@ -147,3 +153,34 @@ def test_a_wrong_command_is_one_sentence_and_exit_code_2(project, tmp_path, monk
     assert "Traceback" not in said
     assert not (project.folder / "runs").exists()
     assert not (tmp_path / "other").exists()
+    assert [path.name for path in (tmp_path / "lake").iterdir()] == ["mine.txt"]
+
+
+def test_in_a_log_every_finished_piece_of_judging_is_a_line_on_stderr(project, tmp_path, monkeypatch, capsys):
+    def translate(project, run_id, ways, changes):
+        ways.progress("uniform actions, float64", 1, 2)
+        ways.progress("uniform actions, float64", 2, 2)
+        ways.say("level 3: the reward differs.")
+        free = {"basis": "self-reported", "calls": 0, "tokens": 0, "dollars": 0.0, "calls_never_closed": 0}
+        cost = {**free, "tasks_not_reported": 0}
+        return Finished("stuck", "It differs.", project.folder, project.folder, cost)
+
+    monkeypatch.setattr("overclock.recipe.translate.translate", translate)
+    assert cli.main(["translate", str(project.folder)]) == 1
+    said = capsys.readouterr()
+    assert [line.partition(" s  ")[2] or line for line in said.err.splitlines()] == [
+        "uniform actions, float64", "level 3: the reward differs.",
+    ]  # fmt: skip
+    assert said.out.startswith("stuck: It differs.\n")  # nothing was spent, so nothing is said of it
+
+
+def test_help_says_what_a_flag_does_when_it_is_given(capsys):
+    assert cli.main(["translate", "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "[OPTIONS] [SOURCE]" in said
+    for words in (
+        "left out with --all-known and --known", "--no-repair Send no failure back to the agent: the first one ends",
+        "--no-optimise Leave it as it is once it holds", "--no-measure Do not time the known ones",
+    ):  # fmt: skip
+        assert words in said, words
+    assert "(default: True)" not in said

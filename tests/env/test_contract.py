@@ -5,11 +5,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from games import GAMES
 
 import overclock
-from overclock.env import Discrete, Environment, Params, Struct, registry
+from overclock.env import Box, Discrete, Environment, Params, Struct, registry
 from overclock.env.check import CHECKS, ContractError, NotReachedError, check_environment
 from overclock.env.struct import static
 from overclock.envs.cartpole.env import CartPole, CartPoleParams, CartPoleState
@@ -192,6 +193,34 @@ BREACHES = [
 def test_each_breach_is_found_and_named(broken, sentence):
     with pytest.raises(ContractError, match=sentence):
         check_environment(broken())
+
+
+@dataclasses.dataclass(frozen=True)
+class Wide64(CartPole):
+    """Its spaces are of 64 bits, as those of many originals; an observation may lie on a bound that rounds up."""
+
+    observed: Any = np.float64
+
+    def observe(self, state, params):
+        return jnp.full(2, 0.1, self.observed)
+
+    def observation_space(self, params):
+        return Box(-0.1, 0.1, (2,), np.float64)
+
+    def action_space(self, params):
+        return Discrete(2, np.int64)
+
+
+@pytest.mark.filterwarnings("ignore:Explicitly requested dtype")  # without x64 JAX says that it has no float64
+def test_a_space_of_64_bits_means_what_jax_makes_of_it(x64):
+    check_environment(Wide64())
+    with pytest.raises(ContractError, match=f"has a leaf float16.*expected float{64 if x64 else 32}"):
+        check_environment(Wide64(observed=np.float16))
+
+
+def test_with_x64_an_observation_of_32_bits_is_no_float64():
+    with jax.enable_x64(True), pytest.raises(ContractError, match=r"has a leaf float32.*expected float64"):
+        check_environment(Wide64(observed=np.float32))
 
 
 def test_what_random_play_never_reaches_is_reported_not_hidden():

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overclock.env import Box, Dict, Discrete, MultiDiscrete, Rng, Space
-from overclock.env.spaces import structure
+from overclock.env.spaces import as_jax_holds_it, structure
 from overclock.errors import UsageError
 
 INTEGER_DTYPES = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.bool_]
@@ -180,3 +180,16 @@ def test_equal_spaces_are_equal_and_hash_alike():
         assert build() == build()
         assert hash(build()) == hash(build())
     assert Dict({"b": Discrete(2), "a": Discrete(3)}) == Dict({"a": Discrete(3), "b": Discrete(2)})
+
+
+def test_without_x64_a_space_holds_32_bits_with_its_bounds_rounded_as_values_are():
+    wide = Dict({"a": Box(-0.1, 0.1, (2,), np.float64), "b": Box(0, 2**40, (), np.int64), "c": Discrete(3, np.int64)})
+    with jax.enable_x64(True):
+        assert as_jax_holds_it(wide) == wide
+    held = as_jax_holds_it(wide)
+    assert isinstance(held, Dict)
+    assert [leaf.dtype for leaf in jax.tree.leaves(structure(held))] == [np.float32, np.int32, np.int32]
+    value = {"a": np.full(2, 0.1, np.float32), "b": np.array(2**31 - 1, np.int32), "c": np.int32(2)}
+    assert held.contains(value)
+    assert not held.contains({**value, "a": np.full(2, 0.11, np.float32)})
+    assert not held.contains({**value, "b": np.array(-1, np.int32)})

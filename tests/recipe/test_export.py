@@ -21,6 +21,7 @@ from overclock.recipe.export import export
 from overclock.recipe.export_accepted import accepted
 from overclock.recipe.export_names import names_for
 from overclock.recipe.export_origin import Origin, licence_of, origin_of, require_same
+from overclock.recipe.export_readme import shown_equal
 from overclock.recipe.project import format_project
 
 MAKES = """
@@ -205,6 +206,16 @@ def test_the_newest_run_that_is_done_is_found_from_the_folder_around_its_project
     )
     (moved / "overclock.toml").write_text(text)
     assert accepted(run="first").project.folder == moved
+
+
+def test_the_readme_calls_proven_only_what_was_proven():
+    proof = {"exhaustive": {"proof": True, "precision": "float64"}}
+    assert (
+        shown_equal(proof, ["float64", "float32"]) == "It is proven equal in float64; in float32 compared by playing."
+    )
+    assert shown_equal(proof, ["float64"]) == "It is proven equal in float64; the table says for what."
+    for played in (None, {"exhaustive": None}, {"exhaustive": {"proof": False, "precision": "float64"}}):
+        assert "not proven equal" in shown_equal(played, ["float64"])
 
 
 def test_a_folder_with_something_in_it_stays_as_it_is(tmp_path):

@@ -51,17 +51,10 @@ def test_a_row_says_where_its_run_is_seen_from_here(tmp_path, monkeypatch):
     assert (row["run"], row["page"], row["package"]) == ("k/runs/1", "/elsewhere/report.html", "ponds==1")
 
 
-def test_what_cannot_be_measured_ends_no_other_row(tmp_path, monkeypatch):
-    def broken(*_):
-        raise CouldNotVerifyError("could not verify: the candidate: `compile` gave no answer.")
-
-    ended = Finished("done", "Holds.", tmp_path, tmp_path, {}, tmp_path / "env.py")
-    monkeypatch.setattr("overclock.recipe.known.new_project", lambda *_, **__: SimpleNamespace(project=None))
-    monkeypatch.setattr("overclock.recipe.known.translate", lambda *_: ended)
-    monkeypatch.setattr("overclock.recipe.known.facts", broken)
+def test_an_error_of_ours_or_of_an_environment_ends_no_other_row(tmp_path, monkeypatch):
+    monkeypatch.setattr("overclock.recipe.known.new_project", lambda *_, **__: {}["nothing"])
     row = translate_known(Known("pond", "Pond-v0"), tmp_path, Ways())
-    assert row["outcome"] == "not measured"
-    assert row["sentence"].endswith("`compile` gave no answer.")
+    assert (row["outcome"], row["sentence"]) == ("broken", "KeyError: 'nothing'")
 
 
 def test_mutants_that_cannot_be_asked_leave_the_other_facts(tmp_path, monkeypatch):
@@ -81,6 +74,11 @@ def test_mutants_that_cannot_be_asked_leave_the_other_facts(tmp_path, monkeypatc
     found = facts(SimpleNamespace(reference=reference, name="x"), ended, measure=False, mutants=3)
     assert found["mutation_error"].startswith("could not verify")
     assert "mutation" not in found
+    monkeypatch.setattr(f"{place}.compile_seconds", broken)
+    assert "compile_s" not in (found := facts(SimpleNamespace(reference=reference, name="x"), ended, measure=False))
+    assert found["compile_error"].startswith("could not verify")
+    monkeypatch.setattr(f"{place}.compile_seconds", lambda *_: 1.5)
+    found = facts(SimpleNamespace(reference=reference, name="x"), ended, measure=False)
     assert (found["compile_s"], found["lines_out"]) == (1.5, 1)
     assert found["sha256"] == hashlib.sha256(b"A = 1\n").hexdigest()
     assert "mutation_error" not in facts(SimpleNamespace(reference=reference, name="x"), ended, measure=False)

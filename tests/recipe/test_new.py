@@ -159,7 +159,7 @@ def test_a_folder_with_a_project_is_not_overwritten(tmp_path):
 def test_a_folder_with_other_things_keeps_them(tmp_path):
     (tmp_path / "project" / "scenarios").mkdir(parents=True)
     (tmp_path / "project" / "scenarios" / "mine.json").write_text("{}")
-    with pytest.raises(UsageError, match="has a 'scenarios' already"):
+    with pytest.raises(UsageError, match="project' is not empty; choose a new folder for the project"):
         new_project(tmp_path / "project", written(tmp_path), "jax", max_steps=20)
     assert [path.name for path in (tmp_path / "project").iterdir()] == ["scenarios"]
 

@@ -1,5 +1,6 @@
 """The three files of a run's report: the same facts, nothing fetched, nothing of an agent's taken for markup."""
 
+import dataclasses
 import html.parser
 import json
 import re
@@ -17,6 +18,9 @@ from overclock.recipe.run import Run
 from overclock.recipe.run_page import html as page_of
 from overclock.recipe.run_page import markdown, write_run_report
 from overclock.recipe.run_report import run_report
+from overclock.recipe.run_words import status_lines
+from overclock.recipe.status import status
+from overclock.recipe.usage import Usage
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 EVIL = "<script>alert(1)</script> & | \"quoted\" 'too'"
@@ -77,6 +81,57 @@ def test_markdown_says_the_same_in_short(report):
     assert "The step counter survives a reset." in text
 
 
+def seen_by_levels(tmp_path, *reports):
+    """The report of a run whose levels, from 1 on, left these reports."""
+    with Run.create(tmp_path / "seen", {}) as run:
+        story = Story(run)
+        story.start()
+        story.task("t1", 1, "translate")
+        candidate = story.freeze("t1", env=b"x = 1\n")
+        for number, one in enumerate(reports, 1):
+            story.judge(candidate, number, report=one)
+        story.end()
+        return run_report(run)
+
+
+MODULES = [{"name": "physics", "recorded": 13_000, "boundary": 22}]
+PROPERTY = {"level": 1, "name": "property", "verdict": "pass", "modules": MODULES}
+SCENARIOS = {"level": 2, "name": "interaction", "verdict": "pass", "scenarios": [{}, {}], "metamorphic": []}
+WALK = {
+    "verdict": "pass", "proof": True, "precision": "float64", "states": 1200, "actions": 4,
+    "notes": ["the step counter was held at 0"], "sentence": "exhaustive: 1200 states x 4 actions, all equal",
+}  # fmt: skip
+ROLLOUTS = {
+    "level": 3, "name": "rollout", "verdict": "pass", "comparisons": [{"episodes": 7, "steps": 70}], "exhaustive": WALK,
+}  # fmt: skip
+
+
+def test_page_and_markdown_say_what_every_level_saw(tmp_path):
+    report = seen_by_levels(tmp_path, PROPERTY, SCENARIOS, ROLLOUTS)
+    for text in (page_of(report), markdown(report)):
+        for words in (
+            "1 modules, 13,022 recorded and boundary cases", "2 scenarios, no metamorphic checks",
+            "7 episodes, 70 steps",
+            "1,200 states x 4 actions: proven in float64 for every reachable state, action and drawn number (the time "
+            "limit and how numbers are drawn are not part of it)",
+            "About the walk over every state: the step counter was held at 0.",
+        ):  # fmt: skip
+            assert words in text, words
+
+
+def test_a_walk_that_is_no_proof_is_not_called_one(tmp_path):
+    walk = {**WALK, "proof": False, "notes": ["steps are random"]}
+    text = page_of(seen_by_levels(tmp_path, PROPERTY, SCENARIOS, {**ROLLOUTS, "exhaustive": walk}))
+    assert "exhaustive: 1200 states x 4 actions, all equal" in text
+    assert "About the walk over every state: steps are random." in text
+    assert "proven" not in text
+
+
+def test_functions_judged_before_there_is_an_environment_have_a_line_of_their_own(tmp_path):
+    part = {"level": 1, "name": "functions", "verdict": "pass", "modules": [{"name": "physics", "comparisons": []}]}
+    assert "1 function of one module" in page_of(seen_by_levels(tmp_path, part))
+
+
 def test_the_files_are_written_whole(report, tmp_path):
     (tmp_path / "run" / "report.html").write_text("old")
     page = write_run_report(tmp_path / "run", report)
@@ -129,6 +184,22 @@ def test_unfinished_and_unmetered_runs_have_a_page(tmp_path):
     assert "not reported" in text
     assert "$0.0" not in text
     assert "nobody yet" in text
+
+
+def test_where_no_model_was_asked_nothing_is_said_about_tokens_and_dollars(tmp_path):
+    with Run.create(tmp_path / "run", {}) as run:
+        story = Story(run, meter=None)
+        story.start(agent="built-in")
+        story.task("t1", 1, "translate", told=dataclasses.asdict(Usage(basis="self-reported")))
+        story.judge(story.freeze("t1", env=b"x = 1\n"), 1)
+        story.end()
+        report = run_report(run)
+        lines = dict(status_lines(status(run.journal)))
+    for text in (page_of(report), markdown(report)):
+        assert "1 task; no level caught anything." in text
+        for word in ("oken", "$", "dollars", "<polyline"):
+            assert word not in text, word
+    assert not {"tokens", "cost"} & lines.keys()
 
 
 def test_a_long_diff_is_cut_on_the_page_and_whole_in_the_numbers(report, monkeypatch):

@@ -1,6 +1,7 @@
 """Where a run stands, at every turn of the story."""
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 from recipe.run_story import COUNTER, Story, sign_error, written
@@ -85,6 +86,13 @@ def test_what_it_waits_for(story):
     assert waits(story) == f"The verifier, at level 1 of candidate {candidate[:10]}."
     story.judge(candidate, 1)
     assert waits(story) == "The next level."
+
+
+def test_the_command_that_goes_on_names_its_run(story):
+    story.start()
+    story.journal.append("help asked", level=2, sentence="Level 2 is stuck.", how="Repair it, then `overclock resume`.")
+    found = status_of(story.journal.events(), False, 0.0, Path("my house/runs/first"))
+    assert found["waits_for"] == "Help: Level 2 is stuck. Repair it, then `overclock resume 'my house/runs/first'`."
 
 
 def test_a_person_is_waited_for(story):

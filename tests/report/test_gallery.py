@@ -53,6 +53,11 @@ def test_what_was_not_measured_is_a_dash():
     text = page({**REPORT, "rows": [bare]})
     assert "| - | - | - | - | 0.5 | 2.25 |" in text
     assert "nobody found" not in text
+    assert "What could not be measured" not in text
+    broken = {**{key: value for key, value in LAKE.items() if key != "compile_s"}, "compile_error": "No answer."}
+    text = page({**REPORT, "rows": [broken]})
+    assert "| 0.5 | - |" in text
+    assert "## What could not be measured\n\n- lake: No answer.\n" in text
 
 
 def test_mistakes_may_be_planted_elsewhere_but_only_in_the_same_files():

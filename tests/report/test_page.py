@@ -203,7 +203,9 @@ def test_an_exhaustive_walk_is_called_a_proof_only_if_it_is_one(passed, walk, li
     walked = level(passed, 3)["exhaustive"] = walk(max_states=limit)
     seen = words(html(passed, None))
     assert said in seen
-    assert ("Proven for every reachable state" in seen) == walked["proof"]
+    assert ("Proven in float32 for every reachable state, action and drawn number (the" in seen) == walked["proof"]
+    assert "of any length" not in seen  # the time limit is no part of it
+    assert "the step counter was held at 0: the time limit is not part of this" in seen
     assert ("episodes are samples" in seen) != walked["proof"]
 
 
@@ -214,6 +216,10 @@ def test_what_only_the_exhaustive_walk_finds_is_shown(passed, walk):
     seen = words(html(passed, None))
     assert f"level 3 (rollout) failed; {walked['sentence']}." in seen
     assert f"reference {walked['first_mismatch']['reference']}" in seen
+    walked["first_mismatch"]["draws"] = {"slips": 0.25}
+    assert "drawn slips 0.25" in words(html(passed, None))
+    del walked["first_mismatch"]["draws"]  # an older report
+    assert "drawn slips" not in words(html(passed, None))
 
 
 # ---- failure ----

@@ -29,8 +29,8 @@ class Contamination(ByOneAgent):
     """A folder with overclock.toml."""
     seed: int = 0
     """Decides which constants are changed, and by how much."""
-    repair: bool = True
-    """Send failures back; the candidate before the first repair is looked at in any case."""
+    no_repair: bool = False
+    """Send no failure back to the agent; the candidate before the first repair is looked at in any case."""
     json: bool = False
     """Print one JSON object (schema overclock.contamination/1) instead of a table."""
 
@@ -40,7 +40,7 @@ class Contamination(ByOneAgent):
         from overclock.recipe.parts import Options
         from overclock.recipe.project import load_project
 
-        ways = self.ways(options=Options(self.repair))
+        ways = self.ways(options=Options(not self.no_repair))
         found = control(load_project(self.project), self.seed, ways, self.changes())
         report = described(found, self.seed)
         if self.json:

@@ -6,7 +6,7 @@ from typing import Any
 
 from overclock.bench.tables import rate
 from overclock.cli import output
-from overclock.cli.loop_options import EXIT_CODES, say
+from overclock.cli.loop_options import EXIT_CODES
 from overclock.cli.progress import Progress
 
 FOLDER = Path("runs/demo")
@@ -46,10 +46,10 @@ class Demo:
         if (folder / FILE).is_file():
             project = load_project(folder)
         else:
-            say(f"looking at {SOURCE}")
+            output.say(f"looking at {SOURCE}")
             project = new_project(folder, SOURCE, "jax", AgentChoice(BUILT_IN)).project
         with Progress() as progress:
-            ways = Ways(options=Options(optimise=False), say=say, progress=progress)
+            ways = Ways(options=Options(optimise=False), say=progress.say, progress=progress)
             ended = translate(project, None, ways, Changes(levels=self.levels))
         timed = []
         if ended.result is not None:

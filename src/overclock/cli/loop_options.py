@@ -29,10 +29,11 @@ class Carried:
     """A price table of your own (TOML), for models that ours does not know or that cost you something else."""
 
     def ways(self, **more: Any) -> "Ways":
-        """As the recipe wants them; `more` are further fields of `Ways`."""
+        """As the recipe wants them; `more` are further fields of `Ways`, or others than these."""
         from overclock.recipe.ways import Ways
 
-        return Ways(self.sandbox, self.agent_sandbox, self.upstream, prices=self.prices, say=say, **more)
+        told = {"say": output.say, **more}
+        return Ways(self.sandbox, self.agent_sandbox, self.upstream, prices=self.prices, **told)
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -71,8 +72,3 @@ def show_end(finished: Mapping[str, Any]) -> None:
     if result.suffix == ".py":
         print(f"use it: env, params = overclock.recipe.candidate.load_candidate(pathlib.Path({str(result.parent)!r}))")
         print("keep it: overclock export DIR writes a package with its tests and this report")
-
-
-def say(sentence: str) -> None:
-    """What goes on, for whoever watches stderr."""
-    output.console().print(sentence, markup=False, highlight=False, soft_wrap=True)

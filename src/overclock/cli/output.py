@@ -31,6 +31,11 @@ def console() -> "Console":
     return Console(stderr=True, highlight=False)
 
 
+def say(sentence: str) -> None:
+    """What goes on, for whoever watches stderr."""
+    console().print(sentence, markup=False, highlight=False, soft_wrap=True)
+
+
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None) -> None:
     """Print a table on stdout; cells are shown as they are, without markup, and the title is never broken."""
     from rich.console import Console

@@ -8,10 +8,16 @@ from overclock.cli import output
 
 
 class Progress:
-    """Hears `(what is going on, how much of it is done, all of it)` from whatever works; use it with `with`."""
+    """Hears `(what is going on, how much of it is done, all of it)` from whatever works; use it with `with`.
+
+    Without `bars` it says nothing on a terminal, where something else is shown.
+    """
+
+    def __init__(self, bars: bool = True) -> None:
+        self._on_a_terminal = _Bars if bars else _Nothing
 
     def __enter__(self) -> Self:
-        self._shown = _Bars() if output.console().is_interactive else _Lines()
+        self._shown = self._on_a_terminal() if output.console().is_interactive else _Lines()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -20,6 +26,11 @@ class Progress:
     def __call__(self, name: str, done: int, total: int) -> None:
         """Something has moved on."""
         self._shown.update(name, done, total)
+
+    def say(self, sentence: str) -> None:
+        """Print what was found or begins now; pieces that come after it are other ones, whatever their names."""
+        self._shown.close_pieces()
+        output.say(sentence)
 
 
 class _Bars:
@@ -37,8 +48,21 @@ class _Bars:
             self._tasks[name] = self._bars.add_task(name, total=total)
         self._bars.update(self._tasks[name], completed=done)
 
+    def close_pieces(self) -> None:
+        for task in self._tasks.values():
+            self._bars.remove_task(task)
+        self._tasks.clear()
+
     def close(self, finished: bool) -> None:
         self._bars.stop()
+
+
+class _Nothing:
+    def update(self, name: str, done: int, total: int) -> None: ...
+
+    def close_pieces(self) -> None: ...
+
+    def close(self, finished: bool) -> None: ...
 
 
 class _Lines:
@@ -56,6 +80,11 @@ class _Lines:
         if name != self._current:
             self._tell()
             self._current = name
+
+    def close_pieces(self) -> None:
+        self._tell()
+        self._current = None
+        self._told.clear()
 
     def close(self, finished: bool) -> None:
         if finished:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from overclock.cli import output
-from overclock.cli.loop_options import EXIT_CODES, ByOneAgent, say, show_end
+from overclock.cli.loop_options import EXIT_CODES, ByOneAgent, show_end
+from overclock.cli.progress import Progress
 from overclock.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,11 +38,17 @@ class _Run(ByOneAgent):
         if self.json:
             output.emit(report)
         else:
-            dollars = finished.cost["dollars"]
-            spent = "cost not reported" if dollars is None else f"${dollars:.4f} spent"
-            print(f"{finished.outcome} ({spent}): {finished.sentence}")
+            print(f"{finished.outcome}{_spent(finished.cost)}: {finished.sentence}")
             show_end(report)
         return EXIT_CODES[finished.outcome]
+
+
+def _spent(cost: dict[str, Any]) -> str:
+    from overclock.recipe.run_cost import nothing_used
+
+    if nothing_used(cost):
+        return ""
+    return " (cost not reported)" if cost["dollars"] is None else f" (${cost['dollars']:.4f} spent)"
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -60,16 +67,16 @@ class Translate(_Run):
       overclock translate --all-known --json
     """
 
-    source: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="SOURCE")] = None
-    """A project, or a reference."""
+    source: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[SOURCE]")] = None
+    """A project, or a reference; left out with --all-known and --known."""
     to: Literal["jax", "rust"] | None = None
     """The target of a new project."""
     levels: tuple[int, ...] | None = None
     """Levels to judge by; by default those of the project (1 2 3 4)."""
-    repair: bool = True
-    """Send failures back; with --no-repair the first one ends the run."""
-    optimise: bool = True
-    """Make it faster once it holds."""
+    no_repair: bool = False
+    """Send no failure back to the agent: the first one ends the run."""
+    no_optimise: bool = False
+    """Leave it as it is once it holds, instead of making it faster."""
     fallback: str | None = None
     """Who translates what the built-in translator refuses, such as claude; told where it stopped and why."""
     run_id: str | None = None
@@ -78,10 +85,10 @@ class Translate(_Run):
     """The built-in translator on its known environments, levels 1 to 3; --json has schema overclock.known/1."""
     known: tuple[str, ...] = ()
     """Some of them, by name."""
-    output: Path = Path("runs/known")
-    """Where --all-known makes its projects."""
-    measure: bool = True
-    """Time the known ones beside their originals."""
+    output: Path | None = None
+    """Where --all-known and --known make their projects; by default runs/known."""
+    no_measure: bool = False
+    """Do not time the known ones beside their originals."""
     mutants: int = 0
     """Mistakes to plant in each of the known ones, to see how many the levels find; 40 take some minutes."""
 
@@ -92,15 +99,18 @@ class Translate(_Run):
         from overclock.recipe.parts import Options
         from overclock.recipe.translate import translate
 
-        ways = self.ways(options=Options(self.repair, self.optimise))
-        return self.end(translate(self._project(), self.run_id, ways, self.changes(self.levels)))
+        options, project = Options(not self.no_repair, not self.no_optimise), self._project()
+        with Progress() as progress:
+            ways = self.ways(options=options, say=progress.say, progress=progress)
+            finished = translate(project, self.run_id, ways, self.changes(self.levels))
+        return self.end(finished)
 
     def _translate_known(self) -> int:
         from overclock.cli.known import run_known
 
         if self.source is not None:
             raise UsageError(f"--all-known has a list of its own; leave '{self.source}' out.")
-        return run_known(self.known, self.output, self.ways(), self.measure, self.mutants, self.json)
+        return run_known(self.known, self.output, self.ways(), not self.no_measure, self.mutants, self.json)
 
     def _project(self) -> Any:
         if self.source is None:
@@ -117,12 +127,18 @@ class Translate(_Run):
         folder = Path(resolve(self.source).name)
         if (folder / FILE).is_file():
             raise UsageError(f"'{folder}' is a project already; go on with it: `overclock translate {folder}`.")
+        if folder.is_dir() and any(folder.iterdir()):
+            elsewhere = f"`overclock new FOLDER --reference {self.source} --agent {self.agent or BUILT_IN}`"
+            raise UsageError(
+                f"The project would be made in '{folder}', which is not empty; make it elsewhere: {elsewhere}, then "
+                "`overclock translate FOLDER`."
+            )
         try:
             return new_project(folder, self.source, self.to, AgentChoice(self.agent or BUILT_IN)).project
         except UnsupportedError as refusal:
             if self.fallback is None:
                 raise UnsupportedError(f"{refusal}; --fallback AGENT hands it to a coding agent.") from refusal
-            say(f"The built-in translator stops at {refusal}; {self.fallback} goes on.")
+            output.say(f"The built-in translator stops at {refusal}; {self.fallback} goes on.")
             return new_project(
                 folder, self.source, self.to, AgentChoice(self.fallback, note=STOPPED.format(refusal))
             ).project
@@ -176,4 +192,6 @@ def _continued(command: _Run, run_name: str, note: str = "", submitted: bool = F
     folder = find(run_name)
     with Run.open(folder) as run:
         project = load_project(Path(run.about["folder"]))
-    return resume(project, folder, command.ways(), note, submitted, command.changes(), discard)
+    with Progress() as progress:
+        ways = command.ways(say=progress.say, progress=progress)
+        return resume(project, folder, ways, note, submitted, command.changes(), discard)

@@ -4,7 +4,7 @@ import dataclasses
 import datetime
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from overclock.cli.status import RunName
 
@@ -67,6 +67,12 @@ class Follower:
         self.events += new
         return new
 
+    def status(self) -> dict[str, Any]:
+        """Where the run stood at the last look."""
+        from overclock.recipe.status import status_of
+
+        return status_of(self.events, self.working, time.time(), self.journal.path.parent)
+
     def over(self) -> bool:
         """Whether nothing more is to be expected."""
         from overclock.recipe.status import ending
@@ -77,7 +83,6 @@ class Follower:
 def _lines(journal: "Journal") -> None:
     """A line per event as it comes, then how it stands."""
     from overclock.recipe.run_words import dollars_words
-    from overclock.recipe.status import status_of
 
     follower = Follower(journal)
     while True:
@@ -87,8 +92,9 @@ def _lines(journal: "Journal") -> None:
         if follower.over():
             break
         time.sleep(PERIOD_S)
-    found = status_of(follower.events, follower.working, time.time())
-    print(f"cost: {dollars_words(found['cost'], found['budget_dollars'])}", flush=True)
+    found = follower.status()
+    if cost := dollars_words(found["cost"], found["budget_dollars"]):
+        print(f"cost: {cost}", flush=True)
     if found["waits_for"]:
         print(found["waits_for"], flush=True)
 
@@ -112,10 +118,9 @@ def _picture(folder: Path, follower: Follower) -> "RenderableType":
     from rich.text import Text
 
     from overclock.recipe.run_words import status_lines
-    from overclock.recipe.status import status_of
 
     grid = Table.grid(padding=(0, 2))
-    for name, text in status_lines(status_of(follower.events, follower.working, time.time())):
+    for name, text in status_lines(follower.status()):
         grid.add_row(Text(name, style="dim"), Text(text))
     newest = [text for event in follower.events if (text := _line(event)) is not None][-NEWEST:]
     shown = [Text(text, style="dim", overflow="ellipsis", no_wrap=True) for text in newest]

@@ -14,7 +14,7 @@ import numpy as np
 
 from overclock.env.kernel import Environment, EnvState, Params
 from overclock.env.rng import Rng, Section
-from overclock.env.spaces import Space, structure
+from overclock.env.spaces import Space, as_jax_holds_it, structure
 from overclock.env.trials import NotReachedError, find_step, other_values, sample_action
 from overclock.errors import OverclockError
 
@@ -51,24 +51,23 @@ def check_environment(env: Environment[Any, Any], params: Params | None = None) 
 def observations_match_their_space(env: Environment[Any, Any], params: Any) -> None:
     """Shapes, dtypes and bounds of observations, after reset and along random play."""
     leading = () if env.num_players == 1 else (env.num_players,)
-    expected = structure(env.observation_space(params), leading)
+    space = as_jax_holds_it(env.observation_space(params))
+    expected = structure(space, leading)
     obs, state = env.reset(Rng.of(0), params)
     for step in range(20):
         _require_equal_shapes(f"the observation at step {step}", obs, expected)
         for player in range(env.num_players):
             seen = jax.tree.map(lambda leaf: np.asarray(leaf if env.num_players == 1 else leaf[player]), obs)  # noqa: B023
-            _require(
-                env.observation_space(params).contains(seen),
-                f"The observation at step {step} lies outside its space: {seen}.",
-            )
+            _require(space.contains(seen), f"The observation at step {step} lies outside its space: {seen}.")
         obs, state, *_ = env.step(Rng.of(step), state, sample_action(env, Rng.of(step), state, params), params)
 
 
 def actions_are_in_their_space(env: Environment[Any, Any], params: Any) -> None:
     """Sampled actions are contained; masks have one entry per action."""
-    space = env.action_space(params)
+    asked = env.action_space(params)
+    space = as_jax_holds_it(asked)
     for seed in range(20):
-        sample = jax.tree.map(np.asarray, space.sample(Rng.of(seed)))
+        sample = jax.tree.map(np.asarray, asked.sample(Rng.of(seed)))
         _require_equal_shapes("a sampled action", sample, structure(space))
         _require(space.contains(sample), f"action_space.sample gave {sample}, which the space does not contain.")
     _, state = env.reset(Rng.of(0), params)

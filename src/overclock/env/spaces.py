@@ -218,6 +218,23 @@ def _fits(number: float, dtype: np.dtype) -> bool:
     return smallest <= number <= largest and number == int(number)
 
 
+def as_jax_holds_it(space: Space) -> Space:
+    """The same space with the dtypes that JAX gives its values: without x64 it has nothing of 64 bits.
+
+    Bounds are rounded as values are, so that a value on a bound stays inside.
+    """
+    if isinstance(space, Dict):
+        return Dict({name: as_jax_holds_it(inner) for name, inner in space.spaces})
+    if not isinstance(space, Discrete | MultiDiscrete | Box):
+        return space
+    held = np.dtype(jax.dtypes.canonicalize_dtype(space.dtype))
+    if held == space.dtype or not isinstance(space, Box) or held.kind not in "iu":
+        return dataclasses.replace(space, dtype=held)
+    least, most = np.iinfo(held).min, np.iinfo(held).max
+    low, high = (tuple(min(max(int(number), least), most) for number in np.ravel(bound)) for bound in space.bounds())
+    return dataclasses.replace(space, low=low, high=high, dtype=held)
+
+
 def structure(space: Space, leading: tuple[int, ...] = ()) -> Any:
     """Shapes and dtypes of a space's values, as a tree of `jax.ShapeDtypeStruct` with leading axes put in front."""
     if isinstance(space, Dict):

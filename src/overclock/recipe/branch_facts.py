@@ -14,6 +14,7 @@ from typing import Any
 
 from overclock.recipe.contract_cases import RecordedCases
 from overclock.recipe.held import hold
+from overclock.recipe.made import close
 from overclock.recipe.project import Project
 from overclock.recipe.reference import make_env
 from overclock.translate.program import Covered
@@ -74,7 +75,7 @@ def _played(project: Project, files: list[str]) -> tuple[dict[str, list[str]], s
                 cases.step_from_boundary(env.unwrapped)
         else:
             cases.step_from_boundary(env, ordinary)
-    env.close()
+    close(env)
     shown, late = ordinary.report(), beyond.report()
     missed = [one for one in late["missed"] if one not in shown["reached"] + shown["missed"]]
     return {**shown, "missed": shown["missed"] + missed}, set(late["reached"]) - set(shown["reached"])

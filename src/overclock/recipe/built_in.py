@@ -9,6 +9,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -24,6 +25,7 @@ from overclock.recipe.contract_file import Closeness, ContractFile
 from overclock.recipe.held import FIELD, held_shape, holdable
 from overclock.recipe.project import Project, Target
 from overclock.recipe.reference import registered
+from overclock.recipe.survey.loading import require_from
 from overclock.recipe.usage import Usage
 from overclock.translate.compiler import Compiler
 from overclock.translate.draws import DrawSite
@@ -49,10 +51,13 @@ def program_of(name: str, make: Mapping[str, Any], path: str = "") -> Program:
     def instance() -> gymnasium.Env:
         # As the judged reference is made: constructors that draw give the same constants.
         with hooked(), Lane().making():
-            return gymnasium.make(env_id, **arguments)
+            return gymnasium.make(spec)
 
     try:
-        env_id, arguments = registered(**make)
+        spec = registered(**make)
+        if path and "entry_point" in make:
+            module, _, _ = make["entry_point"].partition(":")
+            require_from(sys.modules[module], Path(path.split(os.pathsep)[0]).resolve(), make["entry_point"])
         compiler = Compiler(instance, name)
     except OverclockError:
         raise

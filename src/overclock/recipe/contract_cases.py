@@ -267,7 +267,7 @@ class RecordedCases:
 
         env_id = instance.spec.id
         if env_id not in self._readers:
-            self._readers[env_id] = StateReader(self.contract, env_id, dict(instance.spec.kwargs))
+            self._readers[env_id] = StateReader(self.contract, instance.spec)
         return self._readers[env_id]
 
     def _state_of(self, instance: Any) -> Arrays:

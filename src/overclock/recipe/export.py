@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from overclock.errors import UsageError
-from overclock.files import check_folder
+from overclock.files import check_folder, require_empty
 from overclock.recipe.export_accepted import Accepted, accepted
 from overclock.recipe.export_episodes import LANES, MODES, Recording, record_episodes, replay
 from overclock.recipe.export_files import package_files
@@ -47,7 +47,8 @@ def export(
 ) -> Exported:
     """Write the package into a new or empty folder: all of it, or nothing and one sentence on why."""
     target = folder.absolute()
-    _require_empty(target)
+    check_folder(target.parent)
+    require_empty(target, "package")
     found = accepted(project, run)
     origin = origin_of(found.project)
     require_same(origin, found.report["volatile"]["versions"])
@@ -102,14 +103,6 @@ def _require_held(twin: Twin, result: RolloutResult) -> None:
         f"The result of '{twin.name}' differs from its reference as it is now ({where}, {result.precision}, "
         f"{result.mode.replace('_', ' ')}), so it is not exported; `overclock update` follows a reference that changed."
     )
-
-
-def _require_empty(target: Path) -> None:
-    check_folder(target.parent)
-    if target.is_dir() and any(target.iterdir()):
-        raise UsageError(f"'{target}' is not empty; choose a new folder for the package.")
-    if target.exists() and not target.is_dir():
-        raise UsageError(f"'{target}' is a file; choose a new folder for the package.")
 
 
 def _write(target: Path, files: dict[str, bytes]) -> None:

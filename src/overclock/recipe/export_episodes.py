@@ -40,7 +40,7 @@ def replay(
     twin: Twin, recording: "Recording", performance: ProcessSubject, mode: Mode, precision: Precision
 ) -> RolloutResult:
     """The same comparison with what was recorded in the place of the reference."""
-    played = _Played(recording)
+    played = _Played(recording, performance.describe())
     return compare_sides(
         cast(ProcessSubject, played), performance, cut(twin, recording.step_limit), recording.episodes, mode,
         precision, "recorded", played.source,
@@ -114,6 +114,9 @@ class _Recorder:
         self.num_envs, self.description, self._reference = reference.num_envs, reference.description, reference
         self.moments: list[Moment] = []
 
+    def describe(self) -> dict[str, Any]:
+        return self._reference.describe()
+
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
         shown = self._reference.reset(mask, seeds, draws)
         self.moments.append(Moment(None, shown))
@@ -126,12 +129,18 @@ class _Recorder:
 
 
 class _Played:
-    """A recording in the place of a reference: it shows what comes next, whatever it is given."""
+    """A recording in the place of a reference: it shows what comes next, whatever it is given.
 
-    def __init__(self, recording: Recording) -> None:
+    It does not know which actions there were, only those that were taken; it says what the other side says, which was
+    compared with the reference when it was recorded.
+    """
+
+    def __init__(self, recording: Recording, description: dict[str, Any]) -> None:
         self._moments, self._next = recording.moments, 0
-        self.num_envs = recording.lanes
-        self.description: dict[str, Any] = {}
+        self.num_envs, self.description = recording.lanes, description
+
+    def describe(self) -> dict[str, Any]:
+        return self.description
 
     def source(self, description: dict[str, Any]) -> ActionSource:
         """The actions that were taken."""

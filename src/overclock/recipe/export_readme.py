@@ -1,11 +1,13 @@
 """What the README of an exported package says: which levels the program holds, what they saw, and its limits."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from overclock.recipe.export_accepted import Accepted
 from overclock.recipe.export_origin import Origin
+from overclock.recipe.run_tables import seen_words
 from overclock.recipe.run_words import level_words
-from overclock.verify.text import level_text, worst_text
+from overclock.verify.text import worst_text
 
 OVERFLOW = "overflow"  # the flag of a state with lists that have a capacity
 
@@ -26,14 +28,13 @@ def readme_facts(accepted: Accepted, origin: Origin) -> dict[str, Any]:
         "errors": _errors(seen.get(3)),
         "tolerances": (report["judged_by"] or {"tolerances": []})["tolerances"],
         "warning": report["sandbox"]["warning"],
-        "limits": _limits(accepted, origin, _proven(seen.get(3))),
+        "limits": _limits(accepted, origin, shown_equal(seen.get(3), accepted.project.contract.precisions)),
     }
 
 
 def _level(verdict: dict[str, Any], report: dict[str, Any] | None) -> dict[str, str]:
-    text = level_text(report) if report is not None and "level" in report else ""
-    tests = f"{verdict['passed']} / {verdict['total']}"
-    return {"name": level_words(verdict["level"]), "verdict": verdict["verdict"], "tests": tests, "seen": text}
+    tests, seen = f"{verdict['passed']} / {verdict['total']}", seen_words(report)
+    return {"name": level_words(verdict["level"]), "verdict": verdict["verdict"], "tests": tests, "seen": seen}
 
 
 def _errors(rollouts: dict[str, Any] | None) -> list[dict[str, Any]]:
@@ -51,13 +52,17 @@ def _errors(rollouts: dict[str, Any] | None) -> list[dict[str, Any]]:
     ]
 
 
-def _proven(rollouts: dict[str, Any] | None) -> bool:
-    """Whether level 3 walked through everything there is."""
+def shown_equal(rollouts: dict[str, Any] | None, precisions: Iterable[str]) -> str:
+    """How it was shown to be equal: proven where level 3 walked through everything there is, or by playing."""
     walked = (rollouts or {}).get("exhaustive")
-    return walked is not None and bool(walked["proof"])
+    if walked is None or not walked["proof"]:
+        return "It was compared with the original by playing, not proven equal; the table says how much was played."
+    played = [name for name in precisions if name != walked["precision"]]
+    said = f"It is proven equal in {walked['precision']}"
+    return f"{said}; in {' and '.join(played)} compared by playing." if played else f"{said}; the table says for what."
 
 
-def _limits(accepted: Accepted, origin: Origin, proven: bool) -> list[str]:
+def _limits(accepted: Accepted, origin: Origin, equal: str) -> list[str]:
     """What a user should know that follows from the project and its contract."""
     project = accepted.project
     contract, reference = project.contract, project.reference
@@ -65,14 +70,11 @@ def _limits(accepted: Accepted, origin: Origin, proven: bool) -> list[str]:
     limit = "no time limit" if reference.max_steps is None else f"a time limit of {reference.max_steps} steps"
     said = [
         f"It is {origin.source} made with {given or 'no arguments'} and {limit}; other arguments were not translated.",
+        equal,
         "The same seed gives other episodes than in the original: random numbers have the same distributions and come "
         "from another generator.",
         "Rewards are float32. Drawing is left out, and `info` holds only what the rules here put there.",
     ]
-    if not proven:
-        said.insert(
-            1, "It was compared with the original by playing, not proven equal; the table says how much was played."
-        )
     if contract.codec is not None:
         said.append("Observations that are tuples or dicts in the original are one array, in the order of its space.")
     if "float32" in contract.precisions and "float64" in contract.precisions:

@@ -13,7 +13,6 @@ from overclock.recipe.parts import Options
 from overclock.recipe.project import AgentChoice, Changes
 from overclock.recipe.translate import translate
 from overclock.recipe.ways import Ways
-from overclock.verify.process import CouldNotVerifyError
 
 LIST = Path(__file__).with_name("known.toml")
 LEVELS = (1, 2, 3)
@@ -66,6 +65,8 @@ def translate_known(
         return {**row, "outcome": "not installed", "sentence": f"{error}{install}"}
     except OverclockError as error:
         return {**row, "outcome": "refused", "sentence": str(error)}
+    except Exception as error:  # of ours, or of an environment; the others are asked all the same
+        return {**row, "outcome": "broken", "sentence": f"{type(error).__name__}: {error}"}
     row |= {"outcome": ended.outcome, "sentence": ended.sentence}
     row |= {"run": _from_here(ended.run), "page": _from_here(ended.page)}
     if ended.result is None:
@@ -74,10 +75,7 @@ def translate_known(
     def progress(what: str, done: int, total: int) -> None:
         say(f"{what}: {done} of {total}")
 
-    try:
-        return {**row, **facts(made.project, ended, measure, mutants, progress)}
-    except CouldNotVerifyError as error:
-        return {**row, "outcome": "not measured", "sentence": f"It holds, but what else was asked failed: {error}"}
+    return {**row, **facts(made.project, ended, measure, mutants, progress)}
 
 
 def _from_here(path: Path) -> str:

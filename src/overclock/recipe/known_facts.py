@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from overclock.recipe.project_twin import project_twin
 from overclock.recipe.translate import Finished
 from overclock.verify.contract import Twin
 from overclock.verify.mutation_recording import Progress
-from overclock.verify.process import CouldNotVerifyError
 
 RULES = ("reset", "transition", "observe")  # modules of level 1 that compare numbers, not distributions
 
@@ -32,30 +32,40 @@ def facts(
 ) -> dict[str, Any]:
     """Everything about one environment; with `mutants`, so many mistakes are planted in it."""
     assert ended.result is not None
-    reference, text = project.reference, ended.result.read_text(encoding="utf-8")
-    began = time.perf_counter()
-    program = program_of(project.name, reference.make(), reference.path)
-    generated = time.perf_counter() - began
+    text = ended.result.read_text(encoding="utf-8")
     report = json.loads((ended.run / "report.json").read_text(encoding="utf-8"))
     levels = {one["level"]: one["report"] for one in report["volatile"]["verification"]}
-    twin = _twin(project, ended)
+    twin, candidate = _twin(project, ended), ended.run / "candidate"
     found = {
         "levels": [level for level in (1, 2, 3) if level in levels],
-        "lines_in": source_lines(program.covered.lines),
         "lines_out": code_lines(text),
         "sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "generation_s": round(generated, 2),
-        "compile_s": compile_seconds(twin, BATCH),
         "largest_error": largest_error(levels[1], levels[3]),
         "exhaustive": levels[3]["exhaustive"],
-        "branches": reference_branches(project, program.covered, levels[3]),
+        **_generated(project, levels[3]),
     }
+    asked: dict[str, Callable[[], dict[str, Any]]] = {"compile": lambda: {"compile_s": compile_seconds(twin, BATCH)}}
     if mutants:
+        asked["mutation"] = lambda: {"mutation": mutation_score(twin, candidate, mutants, progress=progress)}
+    if measure:
+        asked["speed"] = lambda: speeds(project, ended)
+    for name, ask in asked.items():
         try:
-            found["mutation"] = mutation_score(twin, ended.run / "candidate", mutants, progress=progress)
-        except CouldNotVerifyError as error:  # of this one; the others are asked all the same
-            found["mutation_error"] = str(error)
-    return found | (speeds(project, ended) if measure else {})
+            found |= ask()
+        except Exception as error:  # of this one; the rest is asked all the same, and so are the others
+            found[f"{name}_error"] = str(error)
+    return found
+
+
+def _generated(project: Project, rollouts: dict[str, Any]) -> dict[str, Any]:
+    began = time.perf_counter()
+    program = program_of(project.name, project.reference.make(), project.reference.path)
+    generated = time.perf_counter() - began
+    return {
+        "lines_in": source_lines(program.covered.lines),
+        "generation_s": round(generated, 2),
+        "branches": reference_branches(project, program.covered, rollouts),
+    }
 
 
 def speeds(project: Project, ended: Finished, batch: int = BATCH) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from overclock.errors import UsageError
-from overclock.files import check_folder, write_whole
+from overclock.files import check_folder, require_empty, write_whole
 from overclock.recipe.agents import by_name
 from overclock.recipe.briefing import module_file
 from overclock.recipe.contract_file import ContractFile, write_contract
@@ -63,6 +63,7 @@ def new_project(
     check_folder(folder)
     if (folder / FILE).exists():
         raise UsageError(f"There is a project in '{folder}' already; change its {FILE}, or choose another folder.")
+    require_empty(folder, "project")
     if agent.name == BUILT_IN:
         limits = dataclasses.replace(limits, optimisations=0)  # it writes what it can, once
     else:

@@ -9,6 +9,7 @@ import numpy as np
 
 from overclock.errors import UsageError
 from overclock.files import write_whole
+from overclock.recipe.made import close
 from overclock.recipe.project import Project
 from overclock.recipe.project_twin import project_twin
 from overclock.recipe.reference import NO_LIMIT, make_env, time_limit
@@ -58,7 +59,7 @@ def _scripts(project: Project) -> list[Script]:
             actions.append(np.asarray(action).tolist())
             ended = bool(terminated or truncated)
         found.append((name, f"{why}{', to the end of the episode' if ended else ''}", {"seed": seed}, actions))
-    env.close()
+    close(env)
     return found
 
 
@@ -75,7 +76,7 @@ def _until_the_limit(project: Project) -> list[Script]:
             plain = [np.asarray(action).tolist() for action in actions]
             found.append(("time-limit", "the last steps before the time limit", start, plain))
             break
-    env.close()
+    close(env)
     return found
 
 

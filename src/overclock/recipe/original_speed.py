@@ -66,8 +66,7 @@ class OriginalStepper:
 
     def __init__(self, num_envs: int, make: dict[str, Any], contract: str, sampled: bool = False) -> None:
         """Takes the options of `recipe.reference:reference`; the contract has no say in this."""
-        env_id, arguments = registered(**make)
-        self._env = gymnasium.make(env_id, **arguments)
+        self._env = gymnasium.make(registered(**make))
         self._env.reset(seed=0)
         space = self._env.action_space
         space.seed(0)

@@ -12,12 +12,14 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.wrappers import TimeLimit, TransformObservation
 
 from overclock.env.registry import load
 from overclock.recipe.contract_codec import site_of
 from overclock.recipe.contract_file import ContractFile, DrawField, load_contract
 from overclock.recipe.held import hold
+from overclock.recipe.made import spec_of
 from overclock.recipe.reference_cells import ChoosableReference
 from overclock.recipe.survey import paths
 from overclock.translate.codec import InstanceCodec
@@ -38,16 +40,16 @@ PLAIN = (type(None), bool, int, float, str)
 def reference(num_envs: int, make: dict[str, Any], contract: str) -> GymnasiumSubject:
     """`num_envs` instances; `make` is what `make_env` takes, `contract` the path of a contract.toml."""
     known = load_contract(Path(contract))
-    env_id, arguments = registered(**make)
-    reader = StateReader(known, env_id, arguments)
+    spec = registered(**make)
+    reader = StateReader(known, spec)
     if known.by_site:
         install()  # for as long as this process lives, which is that of the reference
-    begin_anew(env_id, arguments, known.restart)
-    hold(_made(env_id, arguments), known.shapes)
+    begin_anew(spec, known.restart)
+    hold(_made(spec), known.shapes)
     recorder = site_recorder(known) if known.by_site else None
     subject = ChoosableReference if recorder is not None and recorder.choosable else GymnasiumSubject
     return subject(
-        env_id,
+        spec,
         num_envs,
         read_state=reader.read,
         write_state=reader.write,
@@ -55,15 +57,14 @@ def reference(num_envs: int, make: dict[str, Any], contract: str) -> GymnasiumSu
         name_step_draws=named(known.step_draws, "A step"),
         recorder=recorder,  # pyright: ignore[reportArgumentType] (choosable ones are site recorders)
         border=PlainBorder() if known.codec is None else FlatBorder(),
-        **arguments,
     )
 
 
-def begin_anew(env_id: str, arguments: dict[str, Any], restart: tuple[str, ...]) -> None:
+def begin_anew(spec: EnvSpec, restart: tuple[str, ...]) -> None:
     """For the rest of this process, a reset of the class first gives these attributes what a new instance has."""
     if not restart:
         return
-    new = _made(env_id, arguments).unwrapped
+    new = _made(spec).unwrapped
     known = {path: copy.deepcopy(operator.attrgetter(path)(new)) for path in restart}
     cls = type(new)
     original = cls.reset
@@ -109,8 +110,7 @@ class FlatBorder(PlainBorder):
 
 def make_env(flat: bool = False, **make: Any) -> gymnasium.Env:
     """One instance, as level 4 trains on it; `flat`: its observations are one array, as where it was compared."""
-    env_id, arguments = registered(**make)
-    env = _made(env_id, arguments)
+    env = _made(registered(**make))
     nested = env.observation_space
     if not flat or not isinstance(nested, gymnasium.spaces.Tuple | gymnasium.spaces.Dict):
         return env
@@ -119,11 +119,11 @@ def make_env(flat: bool = False, **make: Any) -> gymnasium.Env:
     return TransformObservation(env, functools.partial(flatten, nested), box)
 
 
-def _made(env_id: str, arguments: dict[str, Any]) -> gymnasium.Env:
+def _made(spec: EnvSpec) -> gymnasium.Env:
     """An instance with the constants that any instance of the subject has, and with its own luck."""
     lane = Lane()
     with hooked(), lane.making():
-        env = gymnasium.make(env_id, **arguments)
+        env = gymnasium.make(spec)
     lane.begin(int(np.random.SeedSequence().generate_state(1)[0]))
     return env
 
@@ -133,29 +133,28 @@ def registered(
     entry_point: str | None = None,
     arguments: dict[str, Any] | None = None,
     max_steps: int | None = None,
-) -> tuple[str, dict[str, Any]]:
-    """A Gymnasium id and what to make it with; a class is registered first. `max_steps` replaces the id's own limit."""
-    chosen = dict(arguments or {})
-    if id is not None:
-        limit = max_steps or gymnasium.spec(id).max_episode_steps or NO_LIMIT
-        return id, {**chosen, "max_episode_steps": limit}
-    assert entry_point is not None
-    gymnasium.registry.pop(ID, None)  # of another class, or with another limit
-    gymnasium.register(ID, entry_point=load(entry_point), max_episode_steps=max_steps or NO_LIMIT)
-    return ID, chosen
+) -> EnvSpec:
+    """What Gymnasium makes it by; a class is registered first. `max_steps` replaces the id's own limit."""
+    if id is None:
+        assert entry_point is not None
+        gymnasium.registry.pop(ID, None)  # of another class, or with another limit
+        gymnasium.register(ID, entry_point=load(entry_point))
+    spec = spec_of(id or ID, arguments or {}, max_steps)
+    spec.max_episode_steps = spec.max_episode_steps or NO_LIMIT
+    return spec
 
 
 class StateReader:
     """Reads and writes the state fields of an instance."""
 
-    def __init__(self, contract: ContractFile, env_id: str, arguments: dict[str, Any]) -> None:
-        self._contract, self._env_id, self._arguments = contract, env_id, arguments
+    def __init__(self, contract: ContractFile, spec: EnvSpec) -> None:
+        self._contract, self._spec = contract, spec
         self._codec = None if contract.codec is None else InstanceCodec(contract.shapes)
 
     @functools.cached_property
     def _fresh(self) -> dict[str, Any]:
         """Plain attributes after a reset: what is no state must not remember the episode that a state replaces."""
-        some = _made(self._env_id, self._arguments)
+        some = _made(self._spec)
         some.reset(seed=0)
         bases = {paths.parse(field.read)[0] for field in self._contract.state if field.read}
         return {k: v for k, v in vars(some.unwrapped).items() if isinstance(v, PLAIN) and k not in bases}

@@ -7,6 +7,7 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 
 from overclock.translate.site_chosen import Compared
 from overclock.translate.sites import SiteRecorder
@@ -20,7 +21,7 @@ from overclock.verify.subject import Arrays, Observed
 class ChoosableReference(GymnasiumSubject):
     """One whose resets and steps draw at most one number in [0, 1) each."""
 
-    def __init__(self, env_id: str, num_envs: int, recorder: SiteRecorder, **more: Any) -> None:
+    def __init__(self, env_id: EnvSpec, num_envs: int, recorder: SiteRecorder, **more: Any) -> None:
         self._numbers: list[Compared] | list[float] | None = None
         self._sites = recorder
         super().__init__(env_id, num_envs, recorder=recorder, **more)

@@ -7,7 +7,7 @@ is known the answer is None, "not reported": never zero.
 
 import dataclasses
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from overclock.recipe.run_vocabulary import Event
@@ -77,6 +77,12 @@ class Spending:
         if unclosed and not closed and not known:
             cost |= {"tokens": None, "input_tokens": None, "cached_tokens": None, "output_tokens": None}
         return cost
+
+
+def nothing_used(cost: Mapping[str, Any]) -> bool:
+    """Whether it is known that no model was asked: the built-in translator needs none."""
+    open_ends = cost["calls_never_closed"] or cost["tasks_not_reported"] or cost.get("refused_calls")
+    return not open_ends and cost["calls"] == 0 and cost["tokens"] == 0 and not cost["dollars"]
 
 
 def spending(events: Iterable[Event]) -> Spending:

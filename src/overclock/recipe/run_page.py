@@ -6,6 +6,7 @@ from typing import Any
 
 from overclock.errors import MissingError
 from overclock.files import finite, write_whole
+from overclock.recipe.run_cost import nothing_used
 from overclock.recipe.run_curve import curve_picture
 from overclock.recipe.run_tables import (
     added_table,
@@ -19,6 +20,7 @@ from overclock.recipe.run_tables import (
 )  # fmt: skip
 from overclock.recipe.run_words import (
     agent_words,
+    counted,
     dollars_words,
     level_words,
     sandbox_words,
@@ -29,6 +31,8 @@ from overclock.recipe.status import short
 from overclock.report.table import tone
 
 DIFF_LINES = 300  # of one diff on the page; report.json has all of it
+
+FINAL = "The final candidate"
 
 Report = dict[str, Any]
 
@@ -57,9 +61,10 @@ def html(report: Report) -> str:
     return environment.get_template("run.html").render(
         report=report, outcome=report["outcome"] or "not ended", tone=_outcome_tone(report), sentences=summary(report),
         iterations=iterations_table(report), choices=choices_table(report), caught=caught_table(report),
-        curve=curve_picture(report["curve"]), final=final_table(report), phases=phases_table(report),
+        curve=None if nothing_used(report["cost"]) else curve_picture(report["curve"]), final=final_table(report),
+        about_walk=about_walk(report), tolerances=tolerances_table(report), phases=phases_table(report),
         added=added_table(report), throughput=throughput_table(report), facts=_facts(report),
-        tolerances=tolerances_table(report), changes=[_change(row) for row in _changed(report)],
+        changes=[_change(row) for row in _changed(report)],
     )  # fmt: skip
 
 
@@ -72,13 +77,15 @@ def markdown(report: Report) -> str:
         "Iterations": iterations_table(report),
         "Made side by side": choices_table(report),
         "What each level caught": caught_table(report),
-        "The final candidate": final_table(report),
+        FINAL: final_table(report),
         "Tolerances": tolerances_table(report),
         "Tests added": added_table(report),
         "Throughput": throughput_table(report),
     }
     for title, table in sections.items():
         parts += [f"## {title}\n", table.markdown()] if table.rows else []
+        if title == FINAL and (notes := about_walk(report)):
+            parts.append(f"{notes}\n")
     return "\n".join(parts)
 
 
@@ -87,11 +94,19 @@ def summary(report: Report) -> list[str]:
     sentences = [report["sentence"] or "The run has not ended."]
     tasks = sum(row["task"] is not None for row in report["iterations"])
     levels = ", ".join(f"{level_words(_level(k))} caught {n}" for k, n in report["caught_by_level"].items())
-    sentences.append(f"{tasks} tasks; {levels or 'no level caught anything'}.")
-    sentences.append(f"Tokens: {tokens_words(report['cost'])}; cost: {_cost(report)}.")
+    sentences.append(f"{counted(tasks, 'task')}; {levels or 'no level caught anything'}.")
+    if not nothing_used(report["cost"]):
+        sentences.append(f"Tokens: {tokens_words(report['cost'])}; cost: {_cost(report)}.")
     held = sandbox_words(report["sandbox"])
     sentences.append("; ".join(f"{who}'s sandbox: {text}" for who, text in held.items()) + ".")
     return sentences
+
+
+def about_walk(report: Report) -> str:
+    """What holds of level 3's walk over every state, where there was one; the final table says what it saw."""
+    found = [entry["report"] for entry in report["volatile"]["verification"] if entry["level"] == 3]
+    walk = found[0].get("exhaustive") if found and found[0] else None
+    return "" if not walk or not walk["notes"] else f"About the walk over every state: {'; '.join(walk['notes'])}."
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:

@@ -2,32 +2,38 @@
 
 from typing import Any
 
-from overclock.recipe.run_words import amount, dollars_words, level_words, tokens_words
+from overclock.recipe.run_cost import nothing_used
+from overclock.recipe.run_words import amount, counted, dollars_words, level_words, tokens_words
 from overclock.recipe.status import short
 from overclock.report.table import Kind, Table
-from overclock.verify.text import verdict_text
+from overclock.report.walk import seen_text
 
 Report = dict[str, Any]
 
 
 def iterations_table(report: Report) -> Table:
-    """A row per task."""
+    """A row per task; tokens and dollars only where a model was asked."""
+    asked = not nothing_used(report["cost"])
     rows = [
         [
             row["task"] or "-", row["purpose"], row["module"] or "-", row["ended"] or "-",
             "-" if row["candidate"] is None else short(row["candidate"]),
             "-" if row["level_judged"] is None else level_words(row["level_judged"]), row["verdict"] or "-",
             _tests(row["tests_passed"], row["tests_total"]),
-            "-" if row["cost"] is None else _tokens(row["cost"]), "-" if row["cost"] is None else _dollars(row["cost"]),
+            *([_tokens(row["cost"]), _dollars(row["cost"])] if asked else []),
             row["failure"]["sentence"] if row["failure"] else "",
         ]
         for row in report["iterations"]
     ]  # fmt: skip
     columns: dict[str, Kind] = {
         "task": "text", "purpose": "text", "module": "text", "agent": "text", "candidate": "text", "judged at": "text",
-        "verdict": "verdict", "tests": "number", "tokens": "number", "dollars": "number", "failure": "words",
+        "verdict": "verdict", "tests": "number", **_used(asked), "failure": "words",
     }  # fmt: skip
     return Table(columns, rows)
+
+
+def _used(asked: bool) -> dict[str, Kind]:
+    return {"tokens": "number", "dollars": "number"} if asked else {}
 
 
 def choices_table(report: Report) -> Table:
@@ -58,7 +64,7 @@ def caught_table(report: Report) -> Table:
 def final_table(report: Report) -> Table:
     """The verdicts on the final candidate, with what the verifier saw."""
     entries = [] if report["final"] is None else report["final"]["levels"]
-    seen = {entry["level"]: _seen(entry["report"]) for entry in report["volatile"]["verification"]}
+    seen = {entry["level"]: seen_words(entry["report"]) for entry in report["volatile"]["verification"]}
     rows = [[level_words(e["level"]), e["verdict"], _tests(e["passed"], e["total"]), seen[e["level"]]] for e in entries]
     return Table({"level": "text", "verdict": "verdict", "tests": "number", "what was seen": "words"}, rows)
 
@@ -110,10 +116,13 @@ def _tests(passed: int | None, total: int | None) -> str:
     return "-" if passed is None or total is None else f"{passed:,} / {total:,}"
 
 
-def _seen(found: Any) -> str:
-    """What a verifier's report says, in its own words."""
-    is_verify = isinstance(found, dict) and found.get("schema") == "overclock.verify/1"
-    return verdict_text(found) if is_verify else ""
+def seen_words(found: Any) -> str:
+    """What a level saw, from its own report, which has a name; hygiene and held-out episodes leave none."""
+    if not isinstance(found, dict) or "name" not in found:
+        return ""
+    if found.get("name") == "functions":  # of a module that others build on, before there is an environment
+        return f"{counted(len(found['modules']), 'function')} of one module"
+    return seen_text(found)
 
 
 def _repair(entry: dict[str, Any]) -> str:
@@ -123,9 +132,13 @@ def _repair(entry: dict[str, Any]) -> str:
     return found["task"] or short(found["candidate"])
 
 
-def _tokens(cost: dict[str, Any]) -> str:
+def _tokens(cost: dict[str, Any] | None) -> str:
+    if cost is None:
+        return "-"
     return tokens_words(cost) if cost["tokens"] is None else f"{cost['tokens']:,}"
 
 
-def _dollars(cost: dict[str, Any]) -> str:
+def _dollars(cost: dict[str, Any] | None) -> str:
+    if cost is None:
+        return "-"
     return dollars_words(cost) if cost["dollars"] is None else amount(cost["dollars"])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from overclock.recipe.run_cost import NOT_REPORTED
+from overclock.recipe.run_cost import NOT_REPORTED, nothing_used
 from overclock.recipe.run_vocabulary import Event
 from overclock.recipe.status import short
 
@@ -111,14 +111,18 @@ def tests_words(test: Facts) -> str:
 
 
 def tokens_words(cost: Facts) -> str:
-    """Tokens, by whom they were counted, and what is missing in the number."""
+    """Tokens, by whom they were counted, and what is missing in the number; "" where no model was asked."""
+    if nothing_used(cost):
+        return ""
     if cost["tokens"] is None:
         return cost["basis"] if cost["basis"] == "shared" else NOT_REPORTED
     return f"{_at_least(cost)}{cost['tokens']:,} ({cost['basis']})"
 
 
 def dollars_words(cost: Facts, budget: float | None = None) -> str:
-    """Dollars, and the budget where there is one."""
+    """Dollars, and the budget where there is one; "" where no model was asked."""
+    if nothing_used(cost):
+        return ""
     of = "" if budget is None else f" of ${budget:,.2f}"
     if cost["dollars"] is None:
         if cost["basis"] in ("shared", NOT_REPORTED):

@@ -1,8 +1,10 @@
 """Where a run stands, read from its journal: what `overclock status` and `overclock watch` show."""
 
 import datetime
+import shlex
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from overclock.recipe.journal import Journal
@@ -19,11 +21,11 @@ WORK = {"run started", "phase started", "task sent", "task ended", "candidate fr
 def status(journal: Journal) -> dict[str, Any]:
     """The status of a run now (overclock.status/1)."""
     working = journal.worked_on()  # asked first: if nobody works on it, the events read after that are all there are
-    return status_of(journal.events(), working, time.time())
+    return status_of(journal.events(), working, time.time(), journal.path.parent)
 
 
-def status_of(events: Sequence[Event], working: bool, now: float) -> dict[str, Any]:
-    """The status after these events; `working` says whether a process goes on with the run."""
+def status_of(events: Sequence[Event], working: bool, now: float, run: Path | None = None) -> dict[str, Any]:
+    """The status after these events; `working` says whether a process goes on with the run, `run` is its folder."""
     started = last(events, "run started")
     phase, sent = last(events, "phase started"), last(events, "task sent")
     ended = ending(events)
@@ -44,9 +46,9 @@ def status_of(events: Sequence[Event], working: bool, now: float) -> dict[str, A
         "budget_dollars": facts.get("budget_dollars"),
         "time": _time(events, working and not ended, now),
         "outcome": ended.facts["outcome"] if ended else None,
-        "sentence": ended.facts["sentence"] if ended else None,
+        "sentence": _with_its_run(ended.facts["sentence"] if ended else None, run),
         "working": working,
-        "waits_for": waits_for(events, working),
+        "waits_for": _with_its_run(waits_for(events, working), run),
     }
 
 
@@ -96,6 +98,13 @@ def waits_for(events: Sequence[Event], working: bool) -> str | None:
     if not working:
         return "Nobody works on this run now; `overclock resume` goes on with it."
     return _next(events, newest)
+
+
+def _with_its_run(sentence: str | None, run: Path | None) -> str | None:
+    """The command in a sentence as it can be typed: what was written while the run worked does not name its folder."""
+    if sentence is None or run is None:
+        return sentence
+    return sentence.replace("`overclock resume`", f"`overclock resume {shlex.quote(str(run))}`")
 
 
 def _next(events: Sequence[Event], newest: Event | None) -> str:

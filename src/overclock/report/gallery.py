@@ -68,6 +68,7 @@ def page(report: Mapping[str, Any], listed: Collection[str] = ()) -> str:
         Table(COLUMNS, [_cells(row, row["name"] in listed) for row in held]).markdown(),
         *_extremes(held),
         *_not_held(rows),
+        *_not_measured(held),
         "## What the columns mean\n",
         MEANINGS,
         *_branches(held),
@@ -129,7 +130,7 @@ def _cells(row: Row, listed: bool) -> list[str]:
         f"{planted['killed']} of {planted['total']} ({_percent(planted)})" if planted else NONE,
         *speeds,
         f"{row['generation_s']:g}",
-        f"{row['compile_s']:g}",
+        f"{row['compile_s']:g}" if "compile_s" in row else NONE,
     ]
 
 
@@ -137,12 +138,12 @@ def _extremes(held: Sequence[Row]) -> list[str]:
     """The worst of every column, with its name."""
     if not held:
         return []
-    slow, compiled = (max(held, key=lambda row: row[column]) for column in ("generation_s", "compile_s"))
+    slow, compiled = (max(held, key=lambda row: row.get(column, 0.0)) for column in ("generation_s", "compile_s"))
     longest = max(held, key=lambda row: row["lines_out"] / row["lines_in"])
     unseen = min(held, key=lambda row: row["branches"]["percent"])
     said = [
         f"generation {slow['generation_s']:g} s ({slow['name']})",
-        f"compile {compiled['compile_s']:g} s ({compiled['name']})",
+        f"compile {compiled.get('compile_s', 0.0):g} s ({compiled['name']})",
         f"{longest['lines_out'] / longest['lines_in']:.1f} lines out per line in ({longest['name']})",
         f"{unseen['branches']['percent']:g} % of the branches ({unseen['name']})",
     ]
@@ -155,6 +156,12 @@ def _extremes(held: Sequence[Row]) -> list[str]:
         among = f"geometric mean of all {len(timed)}: {mean:,.0f}x, at batch {slowest['batch']:,}"
         said.append(f"{slowest['speed_up']:,.0f}x the original ({slowest['name']}; {among})")
     return [f"Worst: {', '.join(said)}.\n"]
+
+
+def _not_measured(held: Sequence[Row]) -> list[str]:
+    names = ("compile", "speed")
+    failed = [f"- {row['name']}: {row[f'{name}_error']}" for row in held for name in names if f"{name}_error" in row]
+    return ["## What could not be measured\n", "\n".join(failed) + "\n"] if failed else []
 
 
 def _not_held(rows: Sequence[Row]) -> list[str]:

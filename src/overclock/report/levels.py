@@ -3,7 +3,8 @@
 from typing import Any
 
 from overclock.report.table import Kind, Table, shown, small
-from overclock.verify.text import divergence_text, level_text, worst_text
+from overclock.report.walk import seen_text, walk_text
+from overclock.verify.text import divergence_text, worst_text
 
 Level = dict[str, Any]
 
@@ -11,7 +12,7 @@ Level = dict[str, Any]
 def overview(verify: dict[str, Any] | None) -> Table:
     """One line per level that was asked for."""
     found = [] if verify is None else verify["levels"]
-    rows = [[f"{level['level']} {level['name']}", level["verdict"], level_text(level)] for level in found]
+    rows = [[f"{level['level']} {level['name']}", level["verdict"], seen_text(level)] for level in found]
     return Table({"level": "text", "verdict": "verdict", "what was seen": "words"}, rows)
 
 
@@ -244,12 +245,30 @@ def rollout_section(level: Level) -> dict[str, Any]:
         "fields": Table(columns, fields, frozenset(marked)),
         "branches": next((c["branches"] for c in comparisons if c["branches"]), None),
         "exhaustive": level["exhaustive"],
+        "walked": None if level["exhaustive"] is None else walk_text(level["exhaustive"]),
+        "mismatch": _differing_step(level["exhaustive"]),
         "divergences": [
             (f"{c['actions']} actions, {c['precision']}, {c['mode'].replace('_', ' ')}", _first(c))
             for c in comparisons
             if c["first_divergence"] is not None
         ],
     }
+
+
+def _differing_step(walk: dict[str, Any] | None) -> list[tuple[str, Any]]:
+    """The step at which a walk over every state stopped; older reports do not say what was drawn there."""
+    wrong = None if walk is None else walk["first_mismatch"]
+    if wrong is None:
+        return []
+    drawn = wrong.get("draws") or {}
+    return [
+        ("reference", wrong["reference"]),
+        ("performance", wrong["performance"]),
+        ("state before", wrong["state_before"]),
+        ("actions from the reset", wrong["path"]),
+        ("action", wrong["action"]),
+        *((f"drawn {name}", value) for name, value in drawn.items()),
+    ]
 
 
 def _first(comparison: dict[str, Any]) -> str:

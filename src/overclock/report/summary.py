@@ -5,6 +5,7 @@ from typing import Any
 from overclock.bench import tables
 from overclock.bench.config import XLA
 from overclock.report.table import Kind, Table, small
+from overclock.report.walk import proof_text
 from overclock.verify.text import bound_text, numbered, rollouts, where_text
 
 Report = dict[str, Any]
@@ -38,7 +39,8 @@ def _verified(verify: Report) -> list[str]:
         said.append(f"{numbered(left).capitalize()} {'was' if len(left) == 1 else 'were'} not run.")
     walked = exhaustive(verify)
     if walked is not None and walked["proof"]:
-        said.append(f"Proven for every reachable state: {walked['states']:,} states x {walked['actions']:,} actions.")
+        proof = proof_text(walked)
+        said.append(f"{proof[0].upper()}{proof[1:]}: {walked['states']:,} states x {walked['actions']:,} actions.")
     elif (bound := bound_text(verify)) is not None:
         said.append(f"{bound[0].upper()}{bound[1:]}.")
     if verify["planted"] is not None:

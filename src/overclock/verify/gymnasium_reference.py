@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils import seeding
 
 from overclock.verify.branches import BranchTracer, rule_files
@@ -89,7 +90,7 @@ class GymnasiumSubject:
 
     def __init__(
         self,
-        env_id: str,
+        env_id: str | EnvSpec,
         num_envs: int,
         read_state: StateReader,
         write_state: StateWriter,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from overclock.errors import MissingError, OverclockError, UsageError
+from overclock.recipe.made import spec_of
 from overclock.recipe.survey.source import Source
 
 try:
@@ -17,7 +18,7 @@ try:
 except ImportError as error:
     raise MissingError("A Python reference is run with Gymnasium: pip install 'overclock[gymnasium]'.") from error
 
-__all__ = ["gymnasium", "load_class", "make", "playing", "seeding"]
+__all__ = ["gymnasium", "load_class", "make", "playing", "require_from", "seeding"]
 
 
 def load_class(source: Source) -> type:
@@ -28,12 +29,8 @@ def load_class(source: Source) -> type:
         sys.path.insert(0, str(source.folder))  # before the current folder, which may have a module of the same name
     try:
         found: Any = importlib.import_module(source.module)
-        place = Path(found.__file__ or "").resolve()
-        if source.folder is not None and source.folder not in place.parents:
-            raise UsageError(
-                f"'{source.text}' cannot be imported: Python already means '{place}' by the module '{source.module}'; "
-                "rename the file."
-            )
+        if source.folder is not None:
+            require_from(found, source.folder, source.text)
         for part in source.class_name.split("."):
             found = getattr(found, part)
     except UsageError:
@@ -43,6 +40,16 @@ def load_class(source: Source) -> type:
     except Exception as error:
         raise UsageError(f"'{source.text}' cannot be imported: {type(error).__name__}: {error}.") from error
     return found
+
+
+def require_from(module: Any, folder: Path, text: str) -> None:
+    """Refuse a module that Python has had by that name before, from elsewhere."""
+    place = Path(module.__file__ or "").resolve()
+    if folder not in place.parents:
+        raise UsageError(
+            f"'{text}' cannot be imported: Python already means '{place}' by the module '{module.__name__}'; "
+            "rename the file."
+        )
 
 
 @contextlib.contextmanager
@@ -62,12 +69,8 @@ def make(source: Source) -> Any:
     try:
         if source.kind == "gymnasium":
             assert source.env_id is not None
-            return gymnasium.make(
-                source.env_id,
-                max_episode_steps=source.max_steps,
-                disable_env_checker=True,
-                **source.arguments,
-            )
+            spec = spec_of(source.env_id, source.arguments, source.max_steps)
+            return gymnasium.make(spec, disable_env_checker=True)
         env = cls(**source.arguments)
     except UsageError:
         raise

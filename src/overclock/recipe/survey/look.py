@@ -17,6 +17,7 @@ import jax
 import numpy as np
 
 from overclock.errors import UsageError
+from overclock.recipe.made import close
 from overclock.recipe.survey.loading import gymnasium, make, playing
 from overclock.recipe.survey.source import Source
 from overclock.train import PPOConfig, train_on_host
@@ -110,7 +111,7 @@ def _alone(source: Source, steps: int) -> float:
         if terminated or truncated:
             env.reset()
     seconds = time.perf_counter() - started
-    env.close()
+    close(env)
     return steps / max(seconds, 1e-9)
 
 
@@ -119,7 +120,7 @@ def _not_playable(source: Source) -> str | None:
     try:
         spaces = {"observations": env.observation_space, "actions": env.action_space}
     finally:
-        env.close()
+        close(env)
     for what, space in spaces.items():
         if not isinstance(space, PPO_SPACES):
             return f"The share of the environment was not measured: our trainer has no network for its {what}, {space}."

@@ -5,6 +5,7 @@ The quick look before a project starts; `overclock.verify.selfcheck` asks again,
 
 from typing import Any
 
+from overclock.recipe.made import close
 from overclock.recipe.survey.loading import make, playing
 from overclock.recipe.survey.obstacles import Obstacle
 from overclock.recipe.survey.source import Source
@@ -20,7 +21,7 @@ def diverges(source: Source, steps: int = 200, seed: int = 0) -> Obstacle | None
     finally:
         for env in (first, second):
             if hasattr(env, "close"):
-                env.close()
+                close(env)
 
 
 def _compare(source: Source, first: Any, second: Any, steps: int, seed: int) -> Obstacle | None:

@@ -101,14 +101,16 @@ def _is_class(module: str, name: str) -> bool:
 
 
 def _made(gymnasium: Any, env_id: str, given: dict[str, Any]) -> type:
+    from overclock.recipe.made import close, spec_of  # they need Gymnasium
+
     try:
-        env = gymnasium.make(env_id, disable_env_checker=True, **given)
+        env = gymnasium.make(spec_of(env_id, given), disable_env_checker=True)
     except Exception as error:
         raise UsageError(f"Gymnasium cannot make '{env_id}': {_sentence(error)}") from error
     try:
         return type(env.unwrapped)
     finally:
-        env.close()
+        close(env)
 
 
 def _file(text: str, path: Path, class_name: str, given: dict[str, Any], max_steps: int | None) -> Source:
