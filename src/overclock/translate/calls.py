@@ -5,6 +5,7 @@ import builtins
 import collections
 import copy
 import dataclasses
+import inspect
 import math
 import operator
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -21,6 +22,7 @@ from overclock.translate.ir import Const, Operand
 from overclock.translate.layout import number
 from overclock.translate.methods import Methods
 from overclock.translate.numpy_calls import extreme
+from overclock.translate.purity import only_computes
 from overclock.translate.shapes import DEQUE, Number
 from overclock.translate.values import (
     ArrayCell,
@@ -53,6 +55,10 @@ MATH_NAMES = {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "pow": "power", "fabs": "abs",
     "degrees": "rad2deg", "radians": "deg2rad",
 }  # fmt: skip
+
+
+def _named(function: Any) -> str:
+    return getattr(function, "__qualname__", str(function))
 
 
 class Calls(Methods):
@@ -135,11 +141,15 @@ class Calls(Methods):
             if inner.__module__ == "gymnasium.utils.seeding":
                 raise UnsupportedError("a generator is made inside the rules")
             return self.call_function(inner, args, keywords)
+        if isinstance(made := inspect.getattr_static(type(inner), "__call__", None), FunctionType):
+            return self.call_function(made, [Known(inner), *args], keywords)
+        if not only_computes(inner):
+            raise UnsupportedError(f"a call of {_named(inner)}, whose result is not decided by the program alone")
         if all(isinstance(one, Known) for one in (*args, *keywords.values())):
             return self.constant(
                 inner(*(one.value for one in args), **{name: one.value for name, one in keywords.items()})  # pyright: ignore[reportAttributeAccessIssue]
             )
-        raise UnsupportedError(f"a call of {getattr(inner, '__qualname__', inner)!s}")
+        raise UnsupportedError(f"a call of {_named(inner)}")
 
     def construct(self, cls: type, args: list[Value], keywords: dict[str, Value]) -> Value:
         """A new object."""

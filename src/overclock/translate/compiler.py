@@ -13,6 +13,7 @@ import numpy as np
 from overclock.translate import numpy_order, shapes
 from overclock.translate.aliases import Journal
 from overclock.translate.codec import prefixes
+from overclock.translate.counted import NotCountedError, counted
 from overclock.translate.errors import NeedsPlainDrawError, NeedsStateError, StartAnewError, UnsupportedError
 from overclock.translate.frames import RETURNED, VALUE, Frame, source_of
 from overclock.translate.interpreter import Interpreter
@@ -155,6 +156,7 @@ class Compiler:
         refuse_shared(self._shapes, kept, *((run.names, run.interpreter.store) for run in (step, reset)))
         prefix = prefixes([".".join(path) for path in kept])
         state = [leaf for path, shape in kept.items() for leaf in leaves(shape, prefix[".".join(path)])]
+        max_steps = self._limit(step, reset)
         overflow = any(isinstance(run.overflow(kept), Var) for run in (step, reset))
         functions = []
         for run in (reset, step):
@@ -183,7 +185,7 @@ class Compiler:
             mask=None if mask is None else self._shown(mask, flat_mask, "mask", kept, prefix),
             observation_space=self._played.observation_space,
             action_space=self._played.action_space,
-            max_steps=self._limit(step),
+            max_steps=max_steps,
             overflow=overflow,
             stored_observation=observation is None,
             ranges=self._ranges(kept, prefix),
@@ -217,21 +219,28 @@ class Compiler:
                 found |= dict.fromkeys([leaf.name for leaf in inner] if floats else [name], (min(seen), max(seen)))
         return found
 
-    def _limit(self, step: "_Run") -> int | None:
-        limit = time_limit(self._played)
-        truncated = step.truncated
+    def _limit(self, step: "_Run", reset: "_Run") -> int | None:
+        """After how many steps an episode ends by time, by a wrapper or by a counter of the rules."""
+        limit, truncated = time_limit(self._played), step.truncated
         if isinstance(truncated, Const):
             if truncated.value:
                 raise UnsupportedError("every step ends the episode by time")
             return limit
-        if len(self._profile.truncated_at) == 1:
-            (own,) = self._profile.truncated_at
-            return own if limit is None else min(own, limit)
-        if self._profile.truncated_never:
-            return limit
-        raise UnsupportedError(
-            "the environment ends episodes by time in its own way, not after a fixed number of steps"
-        )
+        following: dict[Var, Operand] = {}
+        first: dict[Var, Operand] = {}
+        for path, mine in step.inputs_by_path.items():
+            shape = self._shapes[path]
+            following |= dict(zip(mine, step.lowered(path, shape), strict=True))
+            first |= dict(zip(mine, reset.lowered(path, shape), strict=True))
+        try:
+            own = counted(step.interpreter.builder.block, truncated, following, first)
+        except NotCountedError:
+            function = source_of(inspect.unwrap(type(self._played.unwrapped).step))
+            raise UnsupportedError(
+                "the environment says `truncated` in its own way, not after a fixed number of steps",
+                function.place(function.node),
+            ) from None
+        return limit if own is None else own if limit is None else min(own, limit)
 
     def _live(self, step: "_Run", stored: bool, used: set[Path]) -> set[Path]:
         """Attributes that an observation, a reward or the end of an episode depends on, now or later."""

@@ -184,6 +184,9 @@ class Control:
                 body()
             after = self.store
             if self._grown(entry, started, after, most):
+                # Items of a list that is kept as arrays from now on are carried with it.
+                carried = {slot: shape for slot, shape in carried.items() if self._outlives(slot, entry)}
+                dropped = {slot for slot in dropped if self._outlives(slot, entry)}
                 continue
             wider = self._widened(carried, dropped, entry, started, after, inner_names)
             news = echoes.learn({slot: _get(slot, after) for slot in wider if slot[0] in HOLDING}, after)

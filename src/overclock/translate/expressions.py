@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from overclock.translate.arrays import Remake
+from overclock.translate.circles import CIRCLE, circle
 from overclock.translate.errors import AlwaysRaisesError, StartAnewError, UnsupportedError
 from overclock.translate.flexible import Flexible, index_parts
-from overclock.translate.frames import Frame, own_names
+from overclock.translate.frames import Frame, is_library, own_names
 from overclock.translate.generators import GENERATORS
 from overclock.translate.ir import Const, Loop, Operand, Var
 from overclock.translate.layout import number
@@ -80,12 +81,18 @@ class Expressions(Flexible):
                 raise UnsupportedError(f"{type(node).__name__} is not supported")
             return method(node)
         except UnsupportedError as error:
-            error.locate(self.frame.source.place(node))
+            self.locate(error, node)
             raise
         except (StartAnewError, RecursionError):
             raise
         except Exception as error:
-            raise UnsupportedError(f"{type(error).__name__}: {error}", self.frame.source.place(node)) from error
+            raise self.locate(UnsupportedError(f"{type(error).__name__}: {error}"), node) from error
+
+    def locate(self, error: UnsupportedError, node: ast.AST) -> UnsupportedError:
+        """Say where it happened; what happens inside a library is located where that is called."""
+        if not is_library(self.frame.source.file):
+            error.locate(self.frame.source.place(node))
+        return error
 
     # ---- names and literals ----
 
@@ -414,6 +421,7 @@ class Expressions(Flexible):
         found = getattr(inner, name)
         if id(found) in self.stand_ins:
             return self.stand_ins[id(found)]
+        self._refuse_state(found, type(inner), name)
         if id(inner) in self.paths and (isinstance(found, list | dict | np.ndarray | set) or is_plain_object(found)):
             self.paths.setdefault(id(found), (*self.paths[id(inner)], name))
         return Known(found)
@@ -441,12 +449,21 @@ class Expressions(Flexible):
             found = getattr(like, name)
             if id(found) in self.stand_ins:
                 return self.stand_ins[id(found)]
+            self._refuse_state(found, cls, name)
             if id(like) in self.paths and (isinstance(found, list | dict | np.ndarray | set) or is_plain_object(found)):
                 self.paths.setdefault(id(found), (*self.paths[id(like)], name))
             return Known(found)
         if static is not None:
             return Known(static)
         raise UnsupportedError(f"{cls.__name__} has no attribute '{name}' that is known here")
+
+    def _refuse_state(self, found: Any, cls: type, name: str) -> None:
+        """A live object that is part of the state is no constant, whoever else refers to it."""
+        if not is_plain_object(found):
+            return
+        if any(isinstance(cell, ObjectCell) and cell.like is found for cell in self.store.cells.values()):
+            reason = CIRCLE if circle(found) else "one object that is reached in two ways"
+            raise UnsupportedError(f"{reason}: '{name}' of a {cls.__name__} is a {type(found).__name__} that changes")
 
     def _super_attribute(self, after: type, owner: Value, name: str) -> Value:
         cls, _ = self.class_of(owner)

@@ -4,13 +4,17 @@ import ast
 import dataclasses
 import functools
 import inspect
+import sysconfig
+from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
 from overclock.translate.errors import Place, UnsupportedError
+from overclock.translate.private import as_written, with_private_names, written_name
 
 DRAWING = ("pygame", "matplotlib", "cv2", "PIL", "tkinter", "pyglet", "OpenGL", "glfw", "imageio", "seaborn", "curses")
 RETURNED, VALUE = "$returned", "$value"  # locals of an active call: whether it is over, and what it gives
+LIBRARIES = ("numpy", "scipy")
 LOGGING = ("logging", "warnings", "gymnasium.logger", "loguru", "rich", "tqdm")
 
 
@@ -30,7 +34,7 @@ class Source:
 
     def text(self, node: ast.AST) -> str:
         """The source of a part, on one line."""
-        return " ".join(ast.unparse(node).split())
+        return as_written(" ".join(ast.unparse(node).split()), node)
 
 
 @functools.cache
@@ -42,7 +46,7 @@ def source_of(function: FunctionType) -> Source:
     if function.__name__ == "<lambda>":
         return Source(_find_lambda(function, tree), file or "?", lines)
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+        if isinstance(node, ast.FunctionDef) and written_name(node) == code.co_name:
             first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
             if first <= code.co_firstlineno <= node.lineno:
                 return Source(node, file or "?", lines)
@@ -54,7 +58,7 @@ def _parsed(file: str, what: str) -> tuple[ast.Module, tuple[str, ...]]:
     try:
         with open(file, encoding="utf-8") as stream:
             text = stream.read()
-        return ast.parse(text), tuple(text.splitlines())
+        return with_private_names(ast.parse(text)), tuple(text.splitlines())
     except (OSError, SyntaxError) as error:
         raise UnsupportedError(f"the source of {what} cannot be read") from error
 
@@ -71,6 +75,16 @@ def _find_lambda(function: FunctionType, tree: ast.Module) -> ast.Lambda:
     if len(found) != 1:
         raise UnsupportedError("several functions without a name on one line")
     return found[0]
+
+
+@functools.cache
+def is_library(file: str) -> bool:
+    """Whether a file belongs to Python itself, NumPy or SciPy: a line of it says nothing about an environment."""
+    path = Path(file)
+    installed = [at + 1 for at, part in enumerate(path.parts) if part in ("site-packages", "dist-packages")]
+    if installed or not path.is_absolute():  # compiled files have short names
+        return path.parts[installed[-1] if installed else 0] in LIBRARIES
+    return path.is_relative_to(sysconfig.get_path("stdlib"))
 
 
 @dataclasses.dataclass
@@ -113,6 +127,8 @@ def own_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
                 left += [one.target for one in ast.walk(part) if isinstance(one, ast.NamedExpr)]
                 continue
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                found.add(name)
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
                 found.add(name)
         left += ast.iter_child_nodes(part)
     return frozenset(found - others)

@@ -15,10 +15,11 @@ import numpy as np
 
 from overclock.translate.errors import AlwaysRaisesError, NeedsStateError, StartAnewError, UnsupportedError
 from overclock.translate.flexible import index_parts, is_slice
-from overclock.translate.frames import RETURNED, VALUE, Frame, source_of
+from overclock.translate.frames import RETURNED, VALUE, Frame, is_library, source_of
 from overclock.translate.generators import GENERATORS
 from overclock.translate.ir import Callee, Const, Note, Operand, Type, Var
-from overclock.translate.iteration import Iteration
+from overclock.translate.matching import Matching
+from overclock.translate.private import mangled
 from overclock.translate.shapes import FLEXIBLE, Fixed, Record
 from overclock.translate.values import (
     UNSET,
@@ -46,7 +47,7 @@ MOST_NESTED = 20  # calls of one function inside itself
 MOST_LENGTHS = 4  # of lists that one name stands for, each followed on its own
 
 
-class Interpreter(Iteration):
+class Interpreter(Matching):
     """Runs functions of the reference on values that are not known yet."""
 
     def __init__(self) -> None:
@@ -92,6 +93,11 @@ class Interpreter(Iteration):
                 left = self.flag(RETURNED)
                 self.branch(left, lambda: None, lambda: self.set_local(VALUE, Known(None)))
             return self.locals[VALUE]
+        except UnsupportedError as error:
+            inside = [is_library(one.source.file) for one in self.frames[-2:]]
+            if error.place is None and inside[-1] and not all(inside) and function is not None:
+                error.reason = f"inside {function.__module__}.{function.__qualname__}: {error.reason}"
+            raise
         finally:
             self.frames.pop()
             self.store.frames.pop()
@@ -123,7 +129,8 @@ class Interpreter(Iteration):
             cls, _ = self.class_of(args[0])
         except UnsupportedError:
             return None
-        return next((base for base in cls.__mro__ if vars(base).get(function.__name__) is function), None) or next(
+        own = (base for base in cls.__mro__ if vars(base).get(mangled(function.__name__, base.__name__)) is function)
+        return next(own, None) or next(
             (base for base in cls.__mro__ if base.__qualname__ == function.__qualname__.rpartition(".")[0]), None
         )
 
@@ -233,19 +240,19 @@ class Interpreter(Iteration):
                 raise UnsupportedError(f"the statement {type(node).__name__} is not supported")
             method(node)
         except AlwaysRaisesError as error:
-            error.locate(self.frame.source.place(node))
+            self.locate(error, node)
             if self._trying:
                 raise UnsupportedError(
                     f"an exception decides what happens next: {error.reason}", error.place
                 ) from error
             self.visit_Raise(node)
         except UnsupportedError as error:
-            error.locate(self.frame.source.place(node))
+            self.locate(error, node)
             raise
         except (StartAnewError, RecursionError):
             raise
         except Exception as error:
-            raise UnsupportedError(f"{type(error).__name__}: {error}", self.frame.source.place(node)) from error
+            raise self.locate(UnsupportedError(f"{type(error).__name__}: {error}"), node) from error
 
     def flag(self, name: str) -> Operand:
         value = self.locals.get(name, Known(False))
@@ -295,7 +302,7 @@ class Interpreter(Iteration):
         for item in node.items:
             text = self.frame.source.text(item.context_expr)
             if not text.startswith(("np.errstate", "numpy.errstate", "warnings.")):
-                raise UnsupportedError(f"with {text}")
+                raise UnsupportedError(_why_not_with(item.context_expr, text))
         self.run(node.body)
 
     def visit_Try(self, node: ast.Try) -> None:
@@ -524,6 +531,8 @@ class Interpreter(Iteration):
         if isinstance(value, Known):
             if id(value.value) in self.paths:
                 raise NeedsStateError(self.paths[id(value.value)])
+            if isinstance(value.value, set | frozenset):
+                raise UnsupportedError("a set is changed: which items a set has, and in which order, is not followed")
             raise UnsupportedError("something that does not belong to the environment is changed")
         if not isinstance(value, Ref):
             raise UnsupportedError("this cannot be changed in place")
@@ -676,6 +685,13 @@ def _lengths(options: tuple[Any, ...]) -> set[int]:
     if not all(isinstance(one, list | tuple) for one in options):
         return set()
     return {len(one) for one in options}
+
+
+def _why_not_with(node: ast.expr, text: str) -> str:
+    function = node.func if isinstance(node, ast.Call) else node
+    if "open" in (getattr(function, "id", ""), getattr(function, "attr", "")):
+        return "a file is opened: what is in it is not decided by the program alone"
+    return f"what {text} does when a `with` begins and ends is not followed"
 
 
 def _permutes(target: ast.expr, value: ast.expr) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from overclock.translate import shapes
+from overclock.translate.circles import CIRCLE
 from overclock.translate.errors import UnsupportedError
 from overclock.translate.ir import Builder, Const, Operand, Type, Var
 from overclock.translate.shapes import Array, Choice, Exactly, Fixed, Many, Maybe, Number, Record, Shape, leaves, same
@@ -37,6 +38,7 @@ class Layout:
     def __init__(self, builder: Builder, arrays: Any) -> None:
         self.builder = builder
         self._arrays = arrays  # reads of views and of items of lists
+        self._above: list[int] = []  # the cells that hold the one whose shape is asked for
 
     # ---- shapes of values ----
 
@@ -58,8 +60,14 @@ class Layout:
                 return Array(read.dtype, read.shape)
             case Elem(_, _, shape):
                 return shape
-            case Ref():
-                return self._cell_shape(store[value], store)
+            case Ref(cell) if cell in self._above:
+                raise UnsupportedError(CIRCLE, store.journal.changed.get(cell))
+            case Ref(cell):
+                self._above.append(cell)
+                try:
+                    return self._cell_shape(store[value], store)
+                finally:
+                    self._above.pop()
             case Bound() | Closure() | Super():
                 return Exactly(value)
             case _:

@@ -1,14 +1,17 @@
 """NumPy's functions and the methods of arrays. What is known is computed by NumPy itself; types are always NumPy's."""
 
 import operator
+import sys
 from typing import Any
 
 import numpy as np
 
 from overclock.translate.errors import UnsupportedError
 from overclock.translate.expressions import TEXT
+from overclock.translate.frames import LIBRARIES
 from overclock.translate.ir import Const, Operand, Var
 from overclock.translate.layout import number
+from overclock.translate.purity import FILES
 from overclock.translate.shapes import Choice, Number
 from overclock.translate.values import (
     ArrayCell,
@@ -78,8 +81,9 @@ ASARRAY = ("asarray", "asanyarray", "ascontiguousarray")  # give the array itsel
 KEYWORDS = {
     "array": {"copy", "ndmin"}, "clip": {"a_min", "a_max", "min", "max"}, "concatenate": {"axis"}, "stack": {"axis"},
     "allclose": {"rtol", "atol"}, "norm": {"ord", "axis"}, "append": {"axis"},
-    "pad": {"pad_width", "mode", "constant_values"},
+    "pad": {"pad_width", "mode", "constant_values"}, "digitize": {"bins", "right"},
 }  # fmt: skip
+LINEAR = ("norm", "outer", "matmul", "cross")  # of np.linalg
 MAKERS = ("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "full_like", "empty_like", "arange", "linspace",
           "eye", "identity", "tri", "indices", "meshgrid")  # fmt: skip
 
@@ -93,7 +97,8 @@ class NumpyCalls(Views):
             return True
         if isinstance(inner, type):
             return issubclass(inner, np.generic) or inner is np.ndarray
-        return (getattr(inner, "__module__", None) or "").split(".")[0] == "numpy"
+        named = hasattr(inner, "__name__")  # objects that can be called have none
+        return named and (getattr(inner, "__module__", None) or "").split(".")[0] == "numpy"
 
     def known(self, value: Value) -> tuple[bool, Any]:
         """(whether everything about a value is known, the value)."""
@@ -121,9 +126,12 @@ class NumpyCalls(Views):
     def numpy_call(self, function: Any, args: list[Value], keywords: dict[str, Value]) -> Value:
         """A function of NumPy."""
         name = function.__name__
+        known = getattr(np, name, None) is function or (name in LINEAR and getattr(np.linalg, name, None) is function)
         if name in CHANGING:
-            raise UnsupportedError(f"np.{name}")
-        if name in REMADE and args and self.is_number(self.present(args[0])):
+            raise UnsupportedError(_full_name(function))
+        if name in FILES:
+            raise UnsupportedError(f"{_full_name(function)}: what is in a file is not decided by the program alone")
+        if known and name in REMADE and args and self.is_number(self.present(args[0])):
             return self.remade(name, self.present(args[0]), args[1:], keywords)
         found = [self.known(one) for one in args]
         named = {key: self.known(one) for key, one in keywords.items()}
@@ -134,6 +142,8 @@ class NumpyCalls(Views):
             return TEXT
         if isinstance(function, type):
             return self.fresh(self.builder.cast(self._as_array(args[0]), np.dtype(function).name))
+        if not known or not self._has_rule(name):
+            raise UnsupportedError(f"{_full_name(function)} with values of the run time")
         out = keywords.pop("out", None)
         dtype = keywords.pop("dtype", None)
         if unknown := keywords.keys() - KEYWORDS.get(name, keywords.keys() if name in (*REDUCTIONS, *PLAIN) else set()):
@@ -162,6 +172,10 @@ class NumpyCalls(Views):
             case Ref() if isinstance(cell := self.store[value], ManyCell) and isinstance(cell.of, Choice):
                 return all(isinstance(one, str) for one in cell.of.options)
         return value is TEXT
+
+    def _has_rule(self, name: str) -> bool:
+        tables = (BINARY_UFUNCS, LOGICAL_UFUNCS, UNARY_UFUNCS, REDUCTIONS, PLAIN, MAKERS)
+        return hasattr(self, f"_np_{name}") or any(name in table for table in tables)
 
     def _as_array(self, value: Value) -> Operand:
         value = self.present(value)
@@ -385,6 +399,25 @@ class NumpyCalls(Views):
         )
         return self.where_mask(self.own(items), self.builder.let("and", np.logical_and, first, valid))
 
+    def _np_digitize(self, args: list[Value], keywords: dict[str, Value]) -> Value:
+        """By a search in the limits, as NumPy does it; falling limits are counted from the other end."""
+        given = dict(zip(("x", "bins", "right"), args, strict=False)) | keywords
+        limits, right = np.asarray(self.static(given["bins"])), bool(self.static(given.get("right", Known(False))))
+        if limits.ndim != 1 or not len(limits) or np.isnan(limits).any():
+            raise UnsupportedError("np.digitize with limits that are no row of numbers")
+        rises, falls = (np.diff(limits) >= 0).all(), (np.diff(limits) <= 0).all()
+        if not rises and not falls:
+            raise UnsupportedError("np.digitize with limits that are not in order")
+        value = self._as_array(given["x"])
+        dtype = np.result_type(limits, np.dtype(value.type.dtype))  # JAX would meet floats and whole numbers elsewhere
+        ordered = Known((limits if rises else limits[::-1]).astype(dtype))
+        searched = [ordered, self.fresh(self.builder.cast(value, dtype.name))]
+        side = "left" if right else "right"
+        found = self._plain_call("searchsorted", np.searchsorted, searched, {"side": Known(side)})
+        if rises:
+            return found
+        return self.fresh(self.builder.joined("sub", operator.sub, Const(np.int64(len(limits))), self.operand(found)))
+
     def _np_flatnonzero(self, args: list[Value], keywords: dict[str, Value]) -> Value:
         flags = self.builder.let("ravel", np.ravel, self._flag_array(self.operand(args[0])))
         (found,) = self.nonzero(flags).items
@@ -603,6 +636,18 @@ class NumpyCalls(Views):
 
     def mutable(self, value: Value) -> Ref:
         raise NotImplementedError
+
+
+def _full_name(function: Any) -> str:
+    """'np.sin', or the module and the name of a function of another library."""
+    name = function.__name__
+    if getattr(np, name, None) is function:
+        return f"np.{name}"
+    # Compiled functions do not know their module.
+    modules = [one for one in sys.modules if one.split(".")[0] in LIBRARIES and "._" not in one]
+    own = getattr(function, "__module__", None)
+    found = own or next((one for one in modules if getattr(sys.modules[one], name, None) is function), None)
+    return f"{found}.{name}" if found else name
 
 
 def extreme(dtype: np.dtype, name: str) -> Any:

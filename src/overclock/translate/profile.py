@@ -4,17 +4,22 @@ What never changes is a constant of the translation. The look only proposes: an 
 becomes state when the interpreter meets the write, and the judge has the last word on everything.
 """
 
+import contextlib
 import dataclasses
 import enum
+import inspect
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import overclock
 from overclock.errors import OverclockError
 from overclock.translate import shapes
 from overclock.translate.errors import Place, UnsupportedError
+from overclock.translate.frames import is_library
 from overclock.translate.generators import GENERATORS
 from overclock.translate.shapes import Fixed, Many, Shape, of_python
 
@@ -35,8 +40,6 @@ class Profile:
     changed: dict[tuple[str, ...], Shape]
     refused: dict[tuple[str, ...], str]
     ranges: dict[tuple[str, ...], tuple[float, float]]
-    truncated_at: set[int]  # step counts at which the rules themselves ended an episode by time
-    truncated_never: bool
     survive: set[tuple[str, ...]]  # attributes that a reset leaves as they were
     largest_reward: float
     rounded_rewards: bool  # whether a reward is no float32
@@ -45,57 +48,85 @@ class Profile:
 
 def look(make: Callable[[], Any], episodes: int = EPISODES, steps: int = STEPS, seed: int = 0) -> Profile:
     """Play at random and watch every attribute; a reference that cannot be played is refused, saying where it fails."""
+    with _playing():
+        env = make()
     try:
-        return _look(make, episodes, steps, seed)
-    except (OverclockError, KeyboardInterrupt):
+        return _look(env, make, episodes, steps, seed)
+    except UnsupportedError as error:
+        error.locate(_place_of(type(env.unwrapped)))
+        raise
+    except OverclockError:
         raise
     except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
+        reason = f"the translator itself fails when it looks at this ({type(error).__name__}: {error})"
+        raise UnsupportedError(reason, _place_of(type(env.unwrapped))) from error
+
+
+@contextlib.contextmanager
+def _playing() -> Iterator[None]:
+    """What is raised inside is the reference's own fault."""
+    try:
+        yield
+    except OverclockError:
+        raise
+    except Exception as error:
+        calls = [call for call in traceback.extract_tb(error.__traceback__) if not _ours(call.filename)]
+        calls = [call for call in calls if not is_library(call.filename)] or calls
         reason = f"the reference itself raises {type(error).__name__} when it is made and played at random: {error}"
-        raise UnsupportedError(reason, Place(last.filename, last.lineno or 0, last.line or "")) from error
+        place = Place(calls[-1].filename, calls[-1].lineno or 0, calls[-1].line or "") if calls else None
+        raise UnsupportedError(reason, place) from error
 
 
-def _look(make: Callable[[], Any], episodes: int, steps: int, seed: int) -> Profile:
-    env = make()
+def _ours(file: str) -> bool:
+    return Path(file).is_relative_to(Path(overclock.__file__).parent)
+
+
+def _place_of(cls: type) -> Place:
+    """Where a class is written."""
+    try:
+        lines, first = inspect.getsourcelines(cls)
+    except (OSError, TypeError):
+        return Place(inspect.getsourcefile(cls.step) or "?", 0)  # pyright: ignore[reportAttributeAccessIssue]
+    return Place(inspect.getsourcefile(cls) or "?", first, lines[0].rstrip())
+
+
+def _look(env: Any, make: Callable[[], Any], episodes: int, steps: int, seed: int) -> Profile:
     rules = env.unwrapped
     watcher = _Watcher(rules)
     env.action_space.seed(seed)
-    ended: set[int] = set()
-    never = True
     action: Any = 0
     largest, rounded = 0.0, False
     for episode in range(episodes):
-        env.reset(seed=seed + episode)
+        with _playing():
+            env.reset(seed=seed + episode)
         watcher.see()
-        for step in range(1, steps + 1):
+        for _ in range(steps):
             action = env.action_space.sample()
-            _, reward, terminated, truncated, _ = env.step(action)
+            with _playing():
+                _, reward, terminated, truncated, _ = env.step(action)
             watcher.see()
             values = np.asarray(reward, np.float64)
             largest = max(largest, float(np.abs(values).max()))
             rounded |= bool((values.astype(np.float32) != values).any())
-            if truncated and not terminated:
-                ended.add(step)
-                never = False
             if terminated or truncated:
                 break
     survive = _surviving(env, make, seed)
-    return Profile(
-        watcher.shapes, watcher.refused, watcher.ranges, ended, never, survive, largest, rounded, watcher.mixed
-    )
+    return Profile(watcher.shapes, watcher.refused, watcher.ranges, survive, largest, rounded, watcher.mixed)
 
 
 def _surviving(used: Any, make: Callable[[], Any], seed: int) -> set[tuple[str, ...]]:
     """Attributes that differ between an instance that has played and a new one, after the same reset."""
     found: set[tuple[str, ...]] = set()
     for again in range(RESETS):
-        new = make()
-        for env in (used, new):
-            env.reset(seed=seed + again)
+        with _playing():
+            new = make()
+            for env in (used, new):
+                env.reset(seed=seed + again)
         values = dict(walk(new.unwrapped))
         found |= {p for p, v in walk(used.unwrapped) if p in values and fingerprint(v) != fingerprint(values[p])}
         for _ in range(3):  # so that the next reset has something to leave behind
-            *_, terminated, truncated, _ = used.step(used.action_space.sample())
+            with _playing():
+                *_, terminated, truncated, _ = used.step(used.action_space.sample())
             if terminated or truncated:
                 break
     return found

@@ -22,12 +22,14 @@ from typing import Any
 
 import numpy as np
 
+from overclock.translate.circles import circle_in
 from overclock.translate.errors import UnsupportedError
 from overclock.translate.generators import GENERATORS
 
 LIST, TUPLE, DEQUE = "list", "tuple", "deque"
 FLEXIBLE = "array of changing length"  # kept like a list
 DICT = "dict"
+MOST_CHOICES = 256  # texts or objects that one name may stand for
 PYTHON_DTYPES = {bool: "bool", int: "int64", float: "float64"}
 
 
@@ -224,6 +226,8 @@ def _join_constants(a: Exactly, b: Exactly) -> Shape:
         return Maybe(wide_b if a.value is None else wide_a)
     if isinstance(wide_a, Exactly) or isinstance(wide_b, Exactly):
         return _join_choices(a, b)
+    if reason := circle_in(a.value) or circle_in(b.value):
+        raise UnsupportedError(reason)
     return join(wide_a, wide_b)
 
 
@@ -232,6 +236,8 @@ def _join_choices(a: Exactly | Choice, b: Exactly | Choice) -> Shape:
     for one in b.options if isinstance(b, Choice) else (b.value,):
         if not any(same(one, other) for other in options):
             options.append(one)
+    if len(options) > MOST_CHOICES:
+        raise UnsupportedError(f"a value is one of more than {MOST_CHOICES} texts or objects, perhaps without an end")
     return Choice(tuple(options))
 
 

@@ -303,7 +303,8 @@ class Store:
                 return any(map(self.constant, items))
             case May(_, inner):
                 return self.constant(inner)
-        return any(self.constant(part) for cell in self.reached(value) for part in parts(self.cells[cell]))
+        inner = (part for cell in self.reached(value) for part in parts(self.cells[cell]))
+        return any(self.constant(part) for part in inner if not isinstance(part, Ref))  # those are reached as well
 
     def held(self, listed: Ref, value: "Value") -> None:
         """A list kept as arrays got a copy of a value."""

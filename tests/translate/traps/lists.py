@@ -453,3 +453,26 @@ class SliceOfAChangingList(Trap):
         self.a[:1] = [7, 8]
         self.a.pop()
         return sum(self.a)
+
+
+class ItemsByConstantPairs(Trap):
+    """A long loop over constants writes a list, at known places first and then at places of the run time."""
+
+    cells = tuple((row, column) for row in range(3) for column in range(3))
+
+    def begin(self):
+        self.numbers = {cell: at for at, cell in enumerate(self.cells)}
+        self.here = (0, 0)
+        self.dirt = tuple(0 for _ in self.cells)
+
+    def play(self, action):
+        self.here = ((self.here[0] + action) % 3, (self.here[1] + 1) % 3)
+        out = list(self.dirt)
+        for cell in self.cells:
+            if cell == self.here or cell in {(1, 1), (0, 2)}:
+                out[self.numbers[cell]] = 0
+                continue
+            if (cell[0] + self.t) % 3 == action:
+                out[self.numbers[cell]] += 1
+        self.dirt = tuple(out)
+        return sum(at * one for at, one in enumerate(self.dirt))

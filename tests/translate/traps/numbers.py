@@ -313,3 +313,22 @@ class KnownInTheEnd(Trap):
             self.b = action % 5
         self.a = int(self.b > 0) % 5 - 4
         return self.a + 10 * self.b + action
+
+
+class Digitized(Trap):
+    """Which of some limits a number lies between: at a limit, beyond all of them, from both sides, of both kinds."""
+
+    limits = np.array([-1.0, 0.0, 0.5, 0.5, 3.0])
+    falling = (4, 2, 2, 0)
+
+    def play(self, action):
+        x = 0.5 * action - 1.0 + 0.5 * (self.t % 5)
+        found = [
+            np.digitize(x, self.limits),
+            np.digitize(x, bins=self.limits, right=True),
+            np.digitize(action, self.falling),
+            np.digitize(np.float32(x), self.falling, right=True),
+            np.digitize(np.array([x, -x]), self.falling)[1],
+            np.digitize(np.nan if action > 5 else x, (1, 1, 1)),
+        ]
+        return sum(10**at * one for at, one in enumerate(found))
