@@ -48,6 +48,11 @@ def test_a_row_shows_all_there_is():
     ]  # fmt: skip
 
 
+def test_a_note_about_the_runs_stands_below_them():
+    assert "scripts/gallery.py`.\n\nTwo runs.\n" in page({**REPORT, "note": "Two runs."})
+    assert "None" not in page(REPORT)
+
+
 def test_what_was_not_measured_is_a_dash():
     bare = {key: value for key, value in LAKE.items() if key not in ("mutation", "speed_up", "sps", "original_sps")}
     text = page({**REPORT, "rows": [bare]})

@@ -103,6 +103,8 @@ def _machine(report: Mapping[str, Any]) -> str:
         f"{report['date'].partition('T')[0]}, {report['cpu']}, {report['cores']} cores, "
         f"{', '.join([versions, *packages])}. The page is made from that command's output by `scripts/gallery.py`.\n"
     )
+    if note := report.get("note"):  # of somebody who put rows of several runs together
+        said += f"\n{note}\n"
     if planted := report.get("mutants"):
         said += (
             f"\nThe mistakes were planted in the same files by `{planted['command']}`, "
