@@ -51,8 +51,12 @@ def test_a_row_says_where_its_run_is_seen_from_here(tmp_path, monkeypatch):
     assert (row["run"], row["page"], row["package"]) == ("k/runs/1", "/elsewhere/report.html", "ponds==1")
 
 
-def test_an_error_of_ours_or_of_an_environment_ends_no_other_row(tmp_path, monkeypatch):
-    monkeypatch.setattr("overclock.recipe.known.new_project", lambda *_, **__: {}["nothing"])
+@pytest.mark.parametrize("broken", ["new_project", "translate", "facts"])
+def test_an_error_of_ours_or_of_an_environment_ends_no_other_row(tmp_path, monkeypatch, broken):
+    ended = Finished("done", "Holds.", tmp_path, tmp_path, {}, tmp_path / "env.py")
+    monkeypatch.setattr("overclock.recipe.known.new_project", lambda *_, **__: SimpleNamespace(project=None))
+    monkeypatch.setattr("overclock.recipe.known.translate", lambda *_: ended)
+    monkeypatch.setattr(f"overclock.recipe.known.{broken}", lambda *_, **__: {}["nothing"])
     row = translate_known(Known("pond", "Pond-v0"), tmp_path, Ways())
     assert (row["outcome"], row["sentence"]) == ("broken", "KeyError: 'nothing'")
 

@@ -54,12 +54,7 @@ def translate_known(
     row: dict[str, Any] = {"name": one.name, "reference": one.reference, "arguments": dict(one.arguments)}
     row |= {"package": one.package} if one.package else {}
     try:
-        made = new_project(
-            folder / one.name, one.reference, "jax", AgentChoice(BUILT_IN), arguments=one.arguments,
-            max_steps=one.max_steps,
-        )  # fmt: skip
-        quick = dataclasses.replace(ways, options=Options(optimise=False), say=say)
-        ended = translate(made.project, None, quick, Changes(levels=LEVELS))
+        return row | _translated(one, folder, ways, measure, mutants, say)
     except MissingError as error:
         install = f" (pip install {one.package})" if one.package else ""
         return {**row, "outcome": "not installed", "sentence": f"{error}{install}"}
@@ -67,7 +62,18 @@ def translate_known(
         return {**row, "outcome": "refused", "sentence": str(error)}
     except Exception as error:  # of ours, or of an environment; the others are asked all the same
         return {**row, "outcome": "broken", "sentence": f"{type(error).__name__}: {error}"}
-    row |= {"outcome": ended.outcome, "sentence": ended.sentence}
+
+
+def _translated(
+    one: Known, folder: Path, ways: Ways, measure: bool, mutants: int, say: Callable[[str], None]
+) -> dict[str, Any]:
+    made = new_project(
+        folder / one.name, one.reference, "jax", AgentChoice(BUILT_IN), arguments=one.arguments,
+        max_steps=one.max_steps,
+    )  # fmt: skip
+    quick = dataclasses.replace(ways, options=Options(optimise=False), say=say)
+    ended = translate(made.project, None, quick, Changes(levels=LEVELS))
+    row = {"outcome": ended.outcome, "sentence": ended.sentence}
     row |= {"run": _from_here(ended.run), "page": _from_here(ended.page)}
     if ended.result is None:
         return row
