@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from overclock.env import Rng, Section
 from overclock.env.spaces import structure
 from overclock.envs.cartpole.native import NativeCartPole
 from overclock.errors import UsageError
@@ -95,6 +96,22 @@ def test_a_cloned_lane_repeats_its_source_through_later_episodes():
         np.testing.assert_array_equal(step.obs[0], step.obs[2])
         ended += step.terminated[2]
     assert ended > 1
+
+
+@pytest.mark.parametrize("autoreset", ["same_step", "next_step", "off"])
+def test_play_takes_the_steps_of_the_lanes_own_random_actions(autoreset):
+    played, stepped = (NativeCartPole(LANES, autoreset, seed=6, max_steps=30) for _ in range(2))
+    rewards = episodes = 0
+    for _ in range(100):
+        state = stepped.get_state()
+        rng = Rng(k0=state["rng.k0"], k1=state["rng.k1"], counter=state["rng.counter"]).of_section(Section.ACTION)
+        step = stepped.step(np.asarray(rng.integers(0, 2)))
+        rewards += step.reward.sum()
+        episodes += (step.terminated | step.truncated).sum()
+    assert played.play(100) == (rewards, episodes)
+    assert episodes > LANES
+    for name, array in stepped.get_state().items():
+        np.testing.assert_array_equal(played.get_state()[name], array, err_msg=name)
 
 
 def test_a_saved_state_is_a_copy():
@@ -189,6 +206,7 @@ MISALIGNED = np.zeros(4 * LANES + 1, np.uint8)[1:].view(np.float32)
         (lambda b: b.step(None), "Actions must be whole numbers, got object"),
         (lambda b: b.step([0] * LANES, draws=NARROW), r"draws must have shape \(8, 4\), got \(8, 3\)"),
         (lambda b: b.step([0] * LANES, draws="x"), "draws cannot be converted to float32"),
+        (lambda b: b.step([0] * LANES, step_draws=[0] * LANES), "CartPole's steps draw nothing"),
         (lambda b: b.step([0] * LANES, out={"observation": SHARED}), "out has no place for 'observation'"),
         (lambda b: b.step([0] * LANES, out={"obs": NARROW}), r"out\['obs'\] must be a C-contiguous float32 array"),
         (lambda b: b.step([0] * LANES, out={"truncated": FROZEN}), r"out\['truncated'\] must be .* bool array"),

@@ -15,3 +15,17 @@ register(
         summary="Balance a pole on a cart; exact twin of Gymnasium's CartPole-v1.",
     )
 )
+
+register(
+    Spec(
+        id="pong-v1",
+        entry_point="overclock.envs.pong.env:Pong",
+        reference="pufferlib:pong",
+        twin="overclock.envs.pong.twin:twin",
+        renderer="overclock.envs.pong.render:render",
+        controller="overclock.envs.pong.render:follow",
+        native="overclock.envs.pong.native:NativePong",
+        keys=(("up", 1), ("down", 2), ("left", 0)),  # left stops: a terminal does not report keys going up
+        summary="Play Pong against a scripted opponent; exact twin of PufferLib 3.0.0's C Pong.",
+    )
+)

@@ -32,7 +32,8 @@ class NativeHostVector:
     """A batch of the extension as a `HostVector`; arrays it returns are reused by the next call.
 
     Beyond the protocol, `reset` and `step` take `draws` (the randomness of the episodes that start, instead of the
-    lanes' streams) and `out` (arrays to write into, by name: obs, reward, terminated, truncated, final_obs).
+    lanes' streams) and `out` (arrays to write into, by name: obs, reward, terminated, truncated, final_obs); `step`
+    takes `step_draws` (the randomness of the step itself) where an environment's steps are random.
     """
 
     num_players = 1
@@ -66,10 +67,25 @@ class NativeHostVector:
         with _usage_errors():
             return self._batch.reset(seeds, mask, draws, out)
 
-    def step(self, actions: Any, out: dict[str, np.ndarray] | None = None, draws: np.ndarray | None = None) -> HostStep:
+    def step(
+        self,
+        actions: Any,
+        out: dict[str, np.ndarray] | None = None,
+        draws: np.ndarray | None = None,
+        step_draws: np.ndarray | None = None,
+    ) -> HostStep:
         """As `HostVector.step`."""
         with _usage_errors():
-            return HostStep(*self._batch.step(actions, out, draws), info={})
+            return HostStep(*self._batch.step(actions, out, draws, step_draws), info={})
+
+    def play(self, steps: int) -> tuple[float, int]:
+        """Take many steps with random actions: (sum of all rewards, episodes that ended).
+
+        The actions are those of `VectorEnv.sample_actions`, from the lanes' own streams. Observations are written at
+        every step, into the batch's own arrays; the interpreter is passed once.
+        """
+        with _usage_errors():
+            return self._batch.play(steps)
 
     def action_mask(self) -> np.ndarray | None:
         """As `HostVector.action_mask`: every action is always legal."""

@@ -140,6 +140,8 @@ class Twin:
     traced: bool = False  # the reference tells which branches of its code ran (`trace`, see subject.py)
     self_checks: str = "overclock.verify.metamorphic_rules:RULES"  # what level 2 expects of `metamorphic`
     exhaustive: Mapping[str, Any] | None = None  # limits of a walk over all its states, see exhaustive.py
+    lanes: int = 64  # episodes that level 3 plays side by side; more where long ones cost a reference little
+    prepare: str | None = None  # "package.module:function" that fetches or builds the reference, or says what it lacks
 
     def __post_init__(self) -> None:
         if not self.contracts:

@@ -75,7 +75,7 @@ def check_rollouts(
             continue  # training takes long, and there is nothing left to find out
         result = compare_rollouts(
             twin, planned.episodes, planned.mode, planned.precision, planned.actions, planned.source(),
-            seed=(seed, number), timeout=timeout, progress=Heard(progress, planned),
+            seed=(seed, number), num_lanes=twin.lanes, timeout=timeout, progress=Heard(progress, planned),
         )  # fmt: skip
         results.append(result)
     walked = None if twin.exhaustive is None else check_exhaustively(twin, timeout=timeout, **twin.exhaustive)

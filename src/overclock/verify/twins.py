@@ -24,12 +24,19 @@ class Found:
 
 
 def find_twin(target: str) -> Found:
-    """The twin behind an id, 'package.module:function' or a folder, or one sentence on why there is none."""
+    """The twin behind an id, 'package.module:function' or a folder, or one sentence on why there is none.
+
+    Its reference is made ready, where that takes more than to import it.
+    """
     if is_folder(target):
-        return Found(str(Path(target).resolve()), _of_folder(Path(target)))
-    if ":" in target:
-        return Found(target, _found_here(_loaded(target, target)))
-    return _registered(target)
+        found = Found(str(Path(target).resolve()), _of_folder(Path(target)))
+    elif ":" in target:
+        found = Found(target, _found_here(_loaded(target, target)))
+    else:
+        found = _registered(target)
+    if found.twin.prepare is not None:
+        registry.load(found.twin.prepare)()
+    return found
 
 
 def is_folder(target: str) -> bool:

@@ -7,7 +7,7 @@
 #![forbid(unsafe_code)]
 
 use overclock_rng::Rng;
-use overclock_vector::Rules;
+use overclock_vector::{Rules, WIDTH};
 
 const GRAVITY: f32 = 9.8;
 const MASSCART: f32 = 1.0;
@@ -91,7 +91,9 @@ fn accelerations(state: &State, push: Push) -> (f32, f32) {
 
 impl Rules for CartPole {
     type State = State;
-    type Draw = [f32; 4];
+    type States = [State; WIDTH];
+    type ResetDraw = [f32; 4];
+    type StepDraw = ();
     type Action = Push;
     type Element = f32;
 
@@ -107,12 +109,19 @@ impl Rules for CartPole {
         [0, 1, 2, 3].map(|site| rng.uniform_f32(site, -RESET_BOUND, RESET_BOUND))
     }
 
+    fn draw_step(&self, _: Rng) {}
+
+    #[inline]
+    fn sample(&self, rng: Rng) -> Push {
+        if rng.integers(0, 2) == 1 { Push::Right } else { Push::Left }
+    }
+
     fn init(&self, &[x, x_dot, theta, theta_dot]: &[f32; 4]) -> State {
         State { x, x_dot, theta, theta_dot }
     }
 
     #[inline]
-    fn transition(&self, state: &mut State, push: Push) -> (f32, bool) {
+    fn transition(&self, state: &mut State, push: Push, _: impl FnOnce()) -> (f32, bool) {
         let was_fallen = state.fallen();
         let (xacc, thetaacc) = accelerations(state, push);
         *state = State {

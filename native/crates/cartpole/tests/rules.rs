@@ -7,7 +7,7 @@ use overclock_vector::Rules;
 const UPRIGHT: State = State { x: 0.0, x_dot: 0.0, theta: 0.0, theta_dot: 0.0 };
 
 fn step(rules: CartPole, mut state: State, push: Push) -> (State, f32, bool) {
-    let (reward, terminated) = rules.transition(&mut state, push);
+    let (reward, terminated) = rules.transition(&mut state, push, || ());
     (state, reward, terminated)
 }
 

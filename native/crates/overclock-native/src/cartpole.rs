@@ -2,6 +2,7 @@
 
 use cartpole::{CartPole, Push, State};
 use numpy::PyReadonlyArrayDyn;
+use overclock_vector::Draws;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -31,13 +32,7 @@ impl VecCartPole {
         sutton_barto_reward: bool,
         max_steps: Option<i64>,
     ) -> PyResult<Self> {
-        let limit = |steps: i64| {
-            let limit = i32::try_from(steps).ok().filter(|&steps| steps > 0);
-            limit.ok_or_else(|| {
-                convert::wrong(format!("max_steps must be a positive 32-bit number or None, got {steps}."))
-            })
-        };
-        let rules = CartPole { sutton_barto_reward, max_steps: max_steps.map(limit).transpose()? };
+        let rules = CartPole { sutton_barto_reward, max_steps: convert::max_steps(max_steps)? };
         Ok(Self { vector: Vector::new(rules, &[WIDTH], num_envs, autoreset, seed)? })
     }
 
@@ -73,30 +68,42 @@ impl VecCartPole {
     /// Step every lane: (obs, reward, terminated, truncated, final_obs).
     ///
     /// `actions` are n whole numbers, 0 or 1. `out` may hold arrays to write into, under those five names; lanes
-    /// that restart in this step take their first states from `draws` (float32[n, 4]), where given.
-    #[pyo3(signature = (actions, out = None, draws = None))]
+    /// that restart in this step take their first states from `draws` (float32[n, 4]), where given. `step_draws` is
+    /// there for the sake of other environments.
+    #[pyo3(signature = (actions, out = None, draws = None, step_draws = None))]
     fn step<'py>(
         &mut self,
         py: Python<'py>,
         actions: &Bound<'py, PyAny>,
         out: Option<&Bound<'py, PyDict>>,
         draws: Option<&Bound<'py, PyAny>>,
+        step_draws: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
+        if step_draws.is_some() {
+            return Err(convert::wrong("CartPole's steps draw nothing; leave step_draws out.".into()));
+        }
         let push = |action| if action == 1 { Push::Right } else { Push::Left };
-        convert::choices(actions, self.vector.num_envs(), 2, push, &mut self.vector.actions)?;
+        convert::choices("Actions", actions, self.vector.num_envs(), 2, push, &mut self.vector.actions)?;
         let draws = self.draws(draws)?;
-        self.vector.step(py, first_states(draws.as_ref())?, out)
+        self.vector.step(py, Draws { reset: first_states(draws.as_ref())?, step: None }, out)
+    }
+
+    /// Take `steps` steps with random actions of the lanes' own streams: (sum of all rewards, episodes that ended).
+    ///
+    /// The batch's own arrays then hold the last step.
+    fn play(&mut self, py: Python<'_>, steps: &Bound<'_, PyAny>) -> PyResult<(f64, u64)> {
+        self.vector.play(py, steps)
     }
 
     /// A copy of everything that decides the future, as named arrays.
     fn get_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let lanes = &self.vector.batch.lanes;
+        let lanes: Vec<_> = self.vector.batch.lanes().collect();
         let state = PyDict::new(py);
         let fields = [|s: &State| s.x, |s: &State| s.x_dot, |s: &State| s.theta, |s: &State| s.theta_dot];
         for (name, field) in RULES.iter().zip(fields) {
             put(&state, name, lanes.iter().map(|lane| field(&lane.rules)))?;
         }
-        put_common(&state, lanes)?;
+        put_common(&state, &lanes)?;
         Ok(state)
     }
 
@@ -106,7 +113,7 @@ impl VecCartPole {
         let [x, x_dot, theta, theta_dot] = RULES.map(|name| saved.column::<f32>(name));
         let (x, x_dot, theta, theta_dot) = (x?, x_dot?, theta?, theta_dot?);
         let rules = (0..x.len()).map(|i| State { x: x[i], x_dot: x_dot[i], theta: theta[i], theta_dot: theta_dot[i] });
-        self.vector.batch.lanes = saved.lanes(rules)?;
+        self.vector.set_lanes(saved.lanes(rules)?);
         Ok(())
     }
 

@@ -22,6 +22,15 @@ pub fn autoreset(name: &str) -> PyResult<Autoreset> {
         .ok_or_else(|| wrong(format!("autoreset must be 'same_step', 'next_step' or 'off', got '{name}'.")))
 }
 
+/// A time limit, or none.
+pub fn max_steps(steps: Option<i64>) -> PyResult<Option<i32>> {
+    let limit = |steps: i64| {
+        let limit = i32::try_from(steps).ok().filter(|&steps| steps > 0);
+        limit.ok_or_else(|| wrong(format!("max_steps must be a positive 32-bit number or None, got {steps}.")))
+    };
+    steps.map(limit).transpose()
+}
+
 /// A seed: any whole number, of which the low 64 bits count, as in `Rng.of`.
 pub fn seed(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(seed) = value.extract::<u64>() {
@@ -67,6 +76,7 @@ pub fn rows<'py>(
 
 /// One of `n` choices per lane, into `into` (which is left unfinished on error).
 pub fn choices<A>(
+    name: &str,
     value: &Bound<'_, PyAny>,
     num_envs: usize,
     n: i64,
@@ -74,41 +84,61 @@ pub fn choices<A>(
     into: &mut Vec<A>,
 ) -> PyResult<()> {
     // The two usual dtypes are read in place; everything else that holds whole numbers is converted first.
-    if let Some(array) = in_place::<i32>(value, num_envs) {
-        return take_choices(array.as_slice()?, n, choice, into);
+    if let Some(array) = in_place::<i32>(value, &[num_envs]) {
+        return take_choices(name, array.as_slice()?, n, choice, into);
     }
-    if let Some(array) = in_place::<i64>(value, num_envs) {
-        return take_choices(array.as_slice()?, n, choice, into);
+    if let Some(array) = in_place::<i64>(value, &[num_envs]) {
+        return take_choices(name, array.as_slice()?, n, choice, into);
     }
     let numpy = value.py().import("numpy")?;
-    let array = numpy.call_method1("asarray", (value,)).map_err(|_| wrong("Actions are not an array.".into()))?;
+    let array = numpy.call_method1("asarray", (value,)).map_err(|_| wrong(format!("{name} are not an array.")))?;
     let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
     if !["i", "u", "b"].contains(&kind.as_str()) {
-        return Err(wrong(format!("Actions must be whole numbers, got {}.", array.getattr("dtype")?)));
+        return Err(wrong(format!("{name} must be whole numbers, got {}.", array.getattr("dtype")?)));
     }
-    let array = as_array(&array, "Actions", "int64", &[num_envs])?;
+    let array = as_array(&array, name, "int64", &[num_envs])?;
     let array = array.cast::<PyArrayDyn<i64>>()?.try_readonly()?;
-    take_choices(array.as_slice()?, n, choice, into)
+    take_choices(name, array.as_slice()?, n, choice, into)
 }
 
 fn take_choices<T: Copy + Into<i64>, A>(
+    name: &str,
     numbers: &[T],
     n: i64,
     choice: impl Fn(i64) -> A,
     into: &mut Vec<A>,
 ) -> PyResult<()> {
     into.clear();
-    if let Some(lane) = numbers.iter().position(|&number| !(0..n).contains(&number.into())) {
+    let unfit = |number: T| !(0..n).contains(&number.into());
+    // All are looked at before any is named: a loop that cannot end early is a few vector instructions.
+    if numbers.iter().fold(false, |any, &number| any | unfit(number)) {
+        let lane = numbers.iter().position(|&number| unfit(number)).unwrap_or_default();
         let (last, number): (i64, i64) = (n - 1, numbers[lane].into());
-        return Err(wrong(format!("Actions must be 0 to {last}, got {number} in lane {lane}.")));
+        return Err(wrong(format!("{name} must be 0 to {last}, got {number} in lane {lane}.")));
     }
     into.extend(numbers.iter().map(|&number| choice(number.into())));
     Ok(())
 }
 
-fn in_place<'py, T: numpy::Element>(value: &Bound<'py, PyAny>, num_envs: usize) -> Option<PyReadonlyArrayDyn<'py, T>> {
+/// One number per lane, given as rows of one and limited to [-1, 1], into `into` (which is left unfinished on error).
+pub fn directions(value: &Bound<'_, PyAny>, num_envs: usize, into: &mut Vec<f32>) -> PyResult<()> {
+    let array = match in_place::<f32>(value, &[num_envs, 1]) {
+        Some(array) => array,
+        None => rows("Actions", value, num_envs, 1)?,
+    };
+    let numbers = array.as_slice()?;
+    into.clear();
+    if numbers.iter().fold(false, |any, number| any | number.is_nan()) {
+        let lane = numbers.iter().position(|number| number.is_nan()).unwrap_or_default();
+        return Err(wrong(format!("Actions must be numbers, got nan in lane {lane}.")));
+    }
+    into.extend(numbers.iter().map(|number| number.clamp(-1.0, 1.0)));
+    Ok(())
+}
+
+fn in_place<'py, T: numpy::Element>(value: &Bound<'py, PyAny>, shape: &[usize]) -> Option<PyReadonlyArrayDyn<'py, T>> {
     let array = value.cast::<PyArrayDyn<T>>().ok()?;
-    if array.shape() != [num_envs] || !array.is_c_contiguous() {
+    if array.shape() != shape || !array.is_c_contiguous() {
         return None;
     }
     array.try_readonly().ok().filter(|array| array.as_slice().is_ok())

@@ -6,6 +6,7 @@
 mod buffers;
 mod cartpole;
 mod convert;
+mod pong;
 mod state;
 mod vector;
 
@@ -44,6 +45,8 @@ mod overclock_native {
 
     #[pymodule_export]
     use super::cartpole::VecCartPole;
+    #[pymodule_export]
+    use super::pong::VecPong;
     #[pymodule_export]
     use super::rng_words;
 

@@ -57,6 +57,14 @@ impl<'a, 'py> Saved<'a, 'py> {
         Ok(array.try_readonly()?.as_slice()?.to_vec())
     }
 
+    /// One field of every lane's rules.
+    pub fn fill<S, T: Element + Copy>(&self, name: &str, rules: &mut [S], field: fn(&mut S) -> &mut T) -> PyResult<()> {
+        for (state, value) in rules.iter_mut().zip(self.column(name)?) {
+            *field(state) = value;
+        }
+        Ok(())
+    }
+
     /// Lanes with the given states of the rules and everything else from the saved arrays.
     pub fn lanes<S>(&self, rules: impl Iterator<Item = S>) -> PyResult<Vec<Lane<S>>> {
         let (steps, counter) = (self.column::<i32>(STEPS)?, self.column::<u32>(COUNTER)?);

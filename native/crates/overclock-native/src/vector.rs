@@ -1,7 +1,7 @@
 //! What the Python classes of all environments share: a batch, its buffers, and the way through the interpreter.
 
 use numpy::Element;
-use overclock_vector::{Autoreset, Batch, Rules};
+use overclock_vector::{Autoreset, Batch, Draws, Lane, Rules};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -43,7 +43,7 @@ where
 
     /// How many lanes there are.
     pub fn num_envs(&self) -> usize {
-        self.batch.lanes.len()
+        self.batch.len()
     }
 
     /// The auto-reset mode's name.
@@ -58,7 +58,7 @@ where
         py: Python<'py>,
         seeds: Option<&Bound<'py, PyAny>>,
         mask: Option<&Bound<'py, PyAny>>,
-        draws: Option<&[R::Draw]>,
+        draws: Option<&[R::ResetDraw]>,
         out: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let num_envs = self.num_envs();
@@ -77,7 +77,7 @@ where
     pub fn step<'py>(
         &mut self,
         py: Python<'py>,
-        draws: Option<&[R::Draw]>,
+        draws: Draws<'_, R>,
         out: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let arrays = self.buffers.choose(py, out)?;
@@ -88,6 +88,24 @@ where
         PyTuple::new(py, arrays)
     }
 
+    /// Play with random actions and write the last step into the batch's own arrays: (sum of rewards, episodes).
+    pub fn play(&mut self, py: Python<'_>, steps: &Bound<'_, PyAny>) -> PyResult<(f64, u64)> {
+        let steps = convert::count("steps", steps)?;
+        let arrays = self.buffers.choose(py, None)?;
+        let mut borrowed = self.buffers.borrow::<R::Element>(&arrays)?;
+        let slices = borrowed.slices()?;
+        let batch = &mut self.batch;
+        let totals = py.detach(|| batch.play(steps.into(), slices));
+        Ok((totals.reward, totals.episodes))
+    }
+
+    /// Continue from saved lanes, of which there is one for each.
+    pub fn set_lanes(&mut self, lanes: Vec<Lane<R::State>>) {
+        for (i, lane) in lanes.into_iter().enumerate() {
+            self.batch.set_lane(i, lane);
+        }
+    }
+
     /// Make lane `target` what lane `source` is, random stream included.
     pub fn clone_lane(&mut self, source: i64, target: i64) -> PyResult<()> {
         let num_envs = self.num_envs();
@@ -96,7 +114,7 @@ where
             index.ok_or_else(|| wrong(format!("There is no lane {lane}; lanes are 0 to {}.", num_envs - 1)))
         };
         let (source, target) = (lane(source)?, lane(target)?);
-        self.batch.lanes[target] = self.batch.lanes[source].clone();
+        self.batch.set_lane(target, self.batch.lane(source));
         Ok(())
     }
 }

@@ -144,6 +144,7 @@ impl Rng {
 
     /// Uniform in {0, ..., n - 1} as floor(word * n / 2^32): bias below n / 2^32. The other backends allow
     /// 1 <= n <= 2^31 and agree there.
+    #[inline]
     pub fn integers(&self, site: u32, n: u32) -> u32 {
         ((u64::from(self.word(site, 0)) * u64::from(n)) >> 32) as u32
     }

@@ -1,0 +1,43 @@
+"""Pong's plans for level 4: short runs of PPO, and a margin of one point.
+
+With eight frames per step they are enough to win nearly every game. A game of single frames lasts 2,000 steps and more;
+its plan has fewer policies and games, and they remain beginners.
+"""
+
+from typing import Any
+
+from overclock.verify.subject import SubjectSpec
+from overclock.verify.transfer_plan import TransferPlan
+
+TRAINING = {
+    "num_envs": 16,
+    "num_steps": 128,
+    "learning_rate": 3e-3,
+    "gamma": 0.97,
+    "gae_lambda": 0.9,
+    "entropy_coefficient": 0.005,
+    "hidden": (64, 64),
+}
+STRENGTHS = (("random", 0.0), ("trained", 1.0))
+POINT = 1.0
+
+
+def _plan(frameskip: int, continuous: bool, total_steps: int, **sizes: Any) -> TransferPlan:
+    return TransferPlan(
+        training={**TRAINING, "total_steps": total_steps},
+        strengths=STRENGTHS,
+        margins={name: POINT for name, _ in STRENGTHS},
+        margin_reason="one point of a game to 21",
+        reference_env=SubjectSpec(
+            "overclock.envs.pong.gymnasium_env:PufferPong", (("frameskip", frameskip), ("continuous", continuous))
+        ),
+        planted="opponent-too-slow",
+        unseen="fresh-observation",
+        **sizes,
+    )
+
+
+FRAMESKIP_1 = _plan(1, False, 65_536, seeds=4, looks=1, episodes=16)
+FRAMESKIP_8 = _plan(8, False, 131_072, seeds=10, looks=2, episodes=50)
+CONTINUOUS = _plan(1, True, 65_536, seeds=4, looks=1, episodes=16)
+CONTINUOUS_8 = _plan(8, True, 131_072, seeds=10, looks=2, episodes=50)
