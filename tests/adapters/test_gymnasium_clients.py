@@ -215,7 +215,7 @@ def test_rendering_shows_each_lane(stairs):
 def test_options_are_checked():
     for bad, sentence in [
         ({"autoreset": "later"}, "autoreset must be"),
-        ({"backend": "cuda"}, "backend must be"),
+        ({"backend": "tpu"}, "backend must be"),
         ({"sutton_reward": True}, "did you mean 'sutton_barto_reward'"),
         ({"max_episode_steps": 0}, "whole number from 1"),
         ({"max_episode_steps": 2.5}, "or -1 for no limit, got 2.5"),

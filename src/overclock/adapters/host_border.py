@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import jax
 import numpy as np
@@ -11,10 +11,10 @@ from overclock.env import registry
 from overclock.env.kernel import Environment
 from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space
 from overclock.errors import UsageError
+from overclock.vector.host import HostBackend as Backend
 from overclock.vector.host import HostVector, JaxHostVector, Randomness, host_vector
 from overclock.vector.vectorize import Autoreset
 
-Backend = Literal["xla", "native"]
 Renderer = Callable[..., np.ndarray]  # (env, state, params) -> RGB array
 Seeds = int | Sequence[int | None] | None
 SEED_LIMIT = 1 << 64

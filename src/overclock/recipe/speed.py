@@ -150,7 +150,7 @@ class Stepper:
         from overclock.vector.rollout import rollout
         from overclock.vector.vectorize import vectorize
 
-        venv = vectorize(self._env, batch)
+        venv = vectorize(self._env, batch, backend="xla")
 
         def program(state: Any, params: Any) -> Any:
             state, kept = rollout(venv, state, num_steps=steps, params=params)

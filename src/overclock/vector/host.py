@@ -22,6 +22,8 @@ from overclock.vector.resets import Fresh, Resets
 from overclock.vector.vectorize import Autoreset, VectorEnv, vectorize
 
 Randomness = Literal["overclock", "numpy"]  # whose numbers a batch draws
+HostBackend = Literal["xla", "c", "cuda", "native"]
+HOST_BACKENDS = ("xla", "c", "cuda", "native")
 
 
 @dataclasses.dataclass
@@ -167,21 +169,22 @@ def host_vector(
     resets: Resets | None = None,
     params: Params | None = None,
     seed: int | None = None,
-    backend: Literal["xla", "native"] = "xla",
+    backend: HostBackend = "xla",
     rng: Randomness = "overclock",
     **static: Any,
 ) -> HostVector:
     """A `HostVector` of an environment given by id (with its static fields) or as an object.
 
-    `backend="native"` asks for the Rust implementation, where there is one and `overclock-native` is installed;
+    `backend="c"` (or `"cuda"`) steps the batch by a kernel made from the rules, `backend="native"` asks for the Rust
+    implementation, where there is one and `overclock-native` is installed;
     `rng="numpy"` for the reference's own random numbers, where the order of the draws allows it (translated ones).
     """
     if rng not in ("overclock", "numpy"):
         raise UsageError(f"rng must be 'overclock' or 'numpy', got {rng!r}.")
     if rng == "numpy" and (backend != "xla" or resets is not None):
         raise UsageError("rng='numpy' goes with backend='xla' and without a reset strategy.")
-    if backend not in ("xla", "native"):
-        raise UsageError(f"backend must be 'xla' or 'native', got {backend!r}.")
+    if backend not in HOST_BACKENDS:
+        raise UsageError(f"backend must be one of {', '.join(map(repr, HOST_BACKENDS))}, got {backend!r}.")
     if backend == "native":
         if not isinstance(env, str) or registry.spec(env).native is None:
             raise UsageError(f"{env} has no Rust implementation; use backend='xla'.")
@@ -196,7 +199,11 @@ def host_vector(
         from overclock.vector.numpy_host import NumpyHostVector
 
         return NumpyHostVector(env, num_envs, autoreset, params, seed)
-    return JaxHostVector(vectorize(env, num_envs, autoreset, resets), params, seed)
+    if backend == "c":
+        from overclock.vector.kernel_host import KernelHostVector
+
+        return KernelHostVector(vectorize(env, num_envs, autoreset, resets, backend), params, seed)
+    return JaxHostVector(vectorize(env, num_envs, autoreset, resets, backend), params, seed)
 
 
 def named_leaves(tree: Any) -> dict[str, Any]:

@@ -1,29 +1,18 @@
-"""Rollouts by `lax.scan`: T steps of a batch under a policy, compiled as one program."""
+"""Rollouts: T steps of a batch under a policy, compiled as one program."""
 
 from collections.abc import Callable
 from typing import Any
 
 import jax
-from jaxtyping import Array, Bool, Float
 
 from overclock.env.kernel import Obs
 from overclock.env.rng import Section
-from overclock.env.struct import Struct
+from overclock.vector.fused import fused_rollout, resolved
+from overclock.vector.transition import LaneTransition, Transition
 from overclock.vector.vectorize import VectorEnv, VectorState, random_policy
 
 Policy = Callable[..., Any]
 """`policy(venv, rng, obs, mask, params) -> actions` for the whole batch; `rng` is batched, for its ACTION section."""
-
-
-class Transition(Struct):
-    """One step of a batch: what was seen, what was done, what came of it."""
-
-    obs: Obs
-    action: Any
-    reward: Float[Array, "n *players"]
-    terminated: Bool[Array, " n"]
-    truncated: Bool[Array, " n"]
-    info: dict[str, Any]
 
 
 def keep_everything(transition: Transition) -> Any:
@@ -42,11 +31,17 @@ def rollout(
 ) -> tuple[VectorState, Any]:
     """Step the batch `num_steps` times; returns the final state and `keep(transition)` of every step, stacked in time.
 
+    Under `backend="c"` or `"cuda"` a random rollout that keeps everything is one kernel; `fused_rollout` is that kernel
+    with a lane's own policy, summaries and buffers. Any other policy sees the whole batch, so it steps one by one.
+
     What `keep` leaves out is never stored. `obs` of a transition is what the policy saw, before the step.
     Every call outside `jit` compiles anew, so call it from a jitted function, or as
     `jax.jit(rollout, static_argnames=("venv", "num_steps", "policy", "keep", "unroll"))`.
     """
     params = venv.default_params() if params is None else params
+    plain = isinstance(venv, VectorEnv) and policy is random_policy and keep is keep_everything
+    if plain and resolved(venv) != "xla":
+        return fused_rollout(venv, state, num_steps, keep=LaneTransition.of_batch, params=params)[:2]
 
     def step(carry: tuple[VectorState, Obs], _: None) -> tuple[tuple[VectorState, Obs], Any]:
         state, obs = carry

@@ -16,10 +16,13 @@ from overclock.env.kernel import Environment, EnvState, Key, Obs, Params
 from overclock.env.rng import Rng, Section
 from overclock.env.struct import Struct
 from overclock.errors import UsageError
+from overclock.vector.fused import kernel_step, refuse_strategies, works_here
+from overclock.vector.lane import sample_action
 from overclock.vector.resets import Fresh, Resets, ResetStore
 
 Autoreset = Literal["same_step", "next_step", "off"]
-Backend = Literal["auto", "xla"]
+Backend = Literal["auto", "xla", "c", "cuda"]
+BACKENDS = ("auto", "xla", "c", "cuda")
 
 
 class VectorState(Struct):
@@ -39,6 +42,7 @@ class VectorEnv:
     num_envs: int
     autoreset: Autoreset = "same_step"
     resets: Resets = Fresh()
+    backend: Backend = "auto"
 
     def default_params(self) -> Params:
         """The parameters of the reference, shared by all lanes."""
@@ -80,6 +84,8 @@ class VectorEnv:
             got = [np.shape(leaf) for leaf in jax.tree.leaves(actions)]
             raise UsageError(f"Actions need one entry for each of {self.num_envs} lanes, got shape {got}.")
         params = self.default_params() if params is None else params
+        if self.backend in ("c", "cuda"):
+            return kernel_step(self, self.backend, state, actions, params)
         axes = self.params_axes(params)
         draws = jax.vmap(self.env.draw_step, in_axes=(0, 0, axes))(
             state.rng.of_section(Section.STEP), state.lanes.rules, params
@@ -178,7 +184,12 @@ def vectorize(
     resets: Resets | None = None,
     backend: Backend = "auto",
 ) -> VectorEnv:
-    """Run `num_envs` instances of `env` as one pure function."""
+    """Run `num_envs` instances of `env` as one pure function.
+
+    `backend` says what runs it. `"xla"`: JAX's own compiler. `"c"` and `"cuda"`: one kernel generated from the same
+    rules, for this processor or an NVIDIA GPU, for steps and rollouts. `"auto"`: XLA for single steps (they fuse with
+    the policy's network, and can be differentiated), and the kernel for whole rollouts where it can be made.
+    """
     if not isinstance(env, Environment):
         raise UsageError(f"vectorize needs an environment, the first value of overclock.make(id), got {env!r}.")
     if resets is not None and not isinstance(resets, Resets):
@@ -187,23 +198,20 @@ def vectorize(
         raise UsageError(f"num_envs must be a positive whole number, got {num_envs!r}.")
     if autoreset not in ("same_step", "next_step", "off"):
         raise UsageError(f"autoreset must be 'same_step', 'next_step' or 'off', got {autoreset!r}.")
-    if backend not in ("auto", "xla"):
-        raise UsageError(f"backend must be 'auto' or 'xla', got {backend!r}.")
-    return VectorEnv(env, int(num_envs), autoreset, Fresh() if resets is None else resets)
+    if backend not in BACKENDS:
+        raise UsageError(f"backend must be one of {', '.join(map(repr, BACKENDS))}, got {backend!r}.")
+    venv = VectorEnv(env, int(num_envs), autoreset, Fresh() if resets is None else resets, backend)
+    if backend in ("c", "cuda"):
+        refuse_strategies(venv)
+        works_here(env, backend)
+    return venv
 
 
 def random_policy(venv: VectorEnv, rng: Rng, obs: Obs, mask: Any, params: Any) -> Any:
     """Uniform over the legal actions of every lane (and player), ignoring the observation."""
-    space, players = venv.env.action_space(params), venv.env.num_players
 
     def one_lane(lane_rng: Rng, lane_mask: Any) -> Any:
-        if players == 1:
-            return space.sample(lane_rng, 0, lane_mask)
-        samples = [
-            space.sample(lane_rng, player * space.sites, None if lane_mask is None else lane_mask[player])
-            for player in range(players)
-        ]
-        return jax.tree.map(lambda *leaves: jnp.stack(leaves), *samples)
+        return sample_action(venv.env, lane_rng, lane_mask, params)
 
     return jax.vmap(one_lane, in_axes=(0, None if mask is None else 0))(rng, mask)
 

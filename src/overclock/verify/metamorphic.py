@@ -78,7 +78,7 @@ class SelfChecks:
 
     def __init__(self, env: Environment[Any, Any], params: Any = None, seed: int = 0) -> None:
         self._params = env.default_params() if params is None else params
-        self._batch, self._seed = vectorize(env, LANES), seed
+        self._batch, self._seed = vectorize(env, LANES, backend="xla"), seed
 
     @functools.cached_property
     def _journey(self) -> Journey:
@@ -142,7 +142,7 @@ def permuted_batch(batch: VectorEnv, params: Any, seed: int, journey: Journey) -
 
 def batch_sizes(batch: VectorEnv, params: Any, seed: int, journey: Journey) -> Check:
     """A lane does not notice how many others there are."""
-    few = vectorize(batch.env, FEW_LANES)
+    few = vectorize(batch.env, FEW_LANES, backend="xla")
     return _compare_lanes(Check("batch sizes"), few, params, journey, np.arange(FEW_LANES))
 
 
@@ -178,7 +178,7 @@ def automatic_and_manual_reset(batch: VectorEnv, params: Any, seed: int, journey
 
     Under a short time limit, so that episodes do end.
     """
-    check, manual = Check("automatic and manual reset"), vectorize(batch.env, LANES, autoreset="off")
+    check, manual = Check("automatic and manual reset"), vectorize(batch.env, LANES, autoreset="off", backend="xla")
     limited, short = _short_journey(batch, params, seed)
     for state, actions, outcome, after in _steps(short):
         _, got, *rest = manual.step(state, actions, limited)

@@ -1,0 +1,45 @@
+"""Kernels for the processor: C, a vector of lanes per block where the program has no arrays, threads over blocks."""
+
+import os
+
+import jax
+from jax.extend.core import ClosedJaxpr
+
+from overclock.vector.fused.compilers import HERE, compiled
+from overclock.vector.fused.kernel import Signature, source
+
+VECTOR_LANES = 16  # numbers of 32 bits in a vector of 512; narrower machines do it in two or four steps
+LANE_STEPS_PER_THREAD = 16_384  # some ten to hundred microseconds of work
+
+
+def threads() -> int:
+    """How many threads a call uses: OVERCLOCK_THREADS, or the cores that this process may use."""
+    wished = os.environ.get("OVERCLOCK_THREADS", "")
+    if wished.isdigit() and int(wished) > 0:
+        return int(wished)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def c_source(program: ClosedJaxpr, signature: Signature, lanes: int | None = None) -> str:
+    """The whole C file. `lanes` per vector: unless told, 16, or 1 where arrays would not stay in registers."""
+    if lanes is None:
+        text, arrays = source(program, signature, "c", VECTOR_LANES)
+        lanes = 1 if arrays else VECTOR_LANES
+        if arrays:
+            text, _ = source(program, signature, "c", 1)
+    else:
+        text, _ = source(program, signature, "c", lanes)
+    inputs = sum(map(len, (signature.carry, signature.constant, signature.shared, signature.xs)))
+    outputs = len(signature.carry) + len(signature.ys)
+    settings = {
+        "WIDTH": lanes, "INPUTS": inputs, "OUTPUTS": outputs, "HANDLER_TRAITS": 0,
+        "LANE_STEPS_PER_THREAD": LANE_STEPS_PER_THREAD,
+    }  # fmt: skip
+    defines = [f"#define {name} {value}" for name, value in settings.items()]
+    parts = ['#include "xla/ffi/api/c_api.h"', *defines, text, (HERE / "threads.c").read_text()]
+    return "\n".join([*parts, (HERE / "handler.c").read_text()])
+
+
+def c_library(program: ClosedJaxpr, signature: Signature, lanes: int | None = None):
+    """The compiled kernel."""
+    return compiled(c_source(program, signature, lanes), jax.ffi.include_dir())

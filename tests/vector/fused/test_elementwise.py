@@ -1,0 +1,151 @@
+"""Every primitive on single numbers: kernel, and JAX operation by operation, on ordinary and on nasty numbers."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+from vector.fused.programs import assert_same, batched, lane_by_lane, nasty, pairs, through_kernel
+from vector.fused.test_library import BOUNDS
+
+from overclock.vector.fused.elementwise import FORMULAS
+
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+FLOATS = ("float32", "float64")
+
+OF_ONE = {
+    "neg": lax.neg,
+    "sign": lax.sign,
+    "square": lax.square,
+    "copy": lax.copy_p.bind,
+    **{f"integer_pow {y}": (lambda x, y=y: lax.integer_pow(x, y)) for y in (0, 1, 2, 3, 7, 10)},
+}
+OF_TWO = {
+    "add": lax.add,
+    "sub": lax.sub,
+    "mul": lax.mul,
+    "div": lax.div,
+    "rem": lax.rem,
+    "max": lax.max,
+    "min": lax.min,
+    "eq": lax.eq,
+    "ne": lax.ne,
+    "lt": lax.lt,
+    "le": lax.le,
+    "gt": lax.gt,
+    "ge": lax.ge,
+}
+OF_INTEGERS = {"not": lax.bitwise_not, "population_count": lax.population_count, "clz": lax.clz}
+OF_TWO_INTEGERS = {
+    "and": lax.bitwise_and,
+    "or": lax.bitwise_or,
+    "xor": lax.bitwise_xor,
+    "shift_left": lax.shift_left,
+    "shift_right_logical": lax.shift_right_logical,
+    "shift_right_arithmetic": lax.shift_right_arithmetic,
+}
+OF_BOOLS = {"and": lax.bitwise_and, "or": lax.bitwise_or, "xor": lax.bitwise_xor, "max": lax.max, "min": lax.min}
+EXACT = {
+    "abs": lax.abs,
+    "floor": lax.floor,
+    "ceil": lax.ceil,
+    "sqrt": lax.sqrt,
+    "is_finite": lax.is_finite,
+    "round away": lambda x: lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO),
+    "round even": lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _x64():
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_integers_are_equal_to_the_last_bit(dialect, bits):
+    def one(numbers):
+        results = {}
+        for dtype, (a, b) in numbers.items():
+            mine = {name: f(a) for name, f in (OF_ONE | OF_INTEGERS).items()}
+            mine |= {} if dtype[0] == "u" else {"abs": lax.abs(a)}
+            mine |= {name: f(a, b) for name, f in (OF_TWO | OF_TWO_INTEGERS).items()}
+            results[dtype] = mine | {"clamp": lax.clamp(b, a, lax.max(b, jnp.asarray(9, dtype)))}
+        return results
+
+    dtypes = [dtype for dtype in INTEGERS if dtype.endswith(f"int{bits}")]
+    longest = max(len(pairs(dtype)[0]) for dtype in dtypes)
+    inputs = {dtype: tuple(np.resize(x, longest) for x in pairs(dtype)) for dtype in dtypes}
+    assert_same(through_kernel(one, inputs), batched(one, inputs), inputs=inputs)
+
+
+def test_bools_are_equal(dialect):
+    def one(a, b):
+        results = {name: f(a, b) for name, f in OF_BOOLS.items()}
+        results |= {name: f(a, b) for name, f in OF_TWO.items() if name in ("eq", "ne", "lt", "le", "gt", "ge")}
+        return results | {"not": lax.bitwise_not(a), "select": lax.select(a, b, ~b)}
+
+    inputs = pairs("bool")
+    assert_same(through_kernel(one, *inputs), lane_by_lane(one, *inputs), inputs=inputs)
+
+
+def test_floats_are_equal_to_the_last_bit_where_arithmetic_is_exactly_rounded(dialect):
+    def one(numbers):
+        results = {}
+        for dtype, (a, b) in numbers.items():
+            mine = {name: f(a) for name, f in (OF_ONE | EXACT).items()}
+            mine |= {name: f(a, b) for name, f in OF_TWO.items()}
+            mine |= {"integer_pow -2": lax.integer_pow(a, -2), "clamp": lax.clamp(b, a, b + 1)}
+            mine |= {"max with a constant": lax.max(a, jnp.asarray(1.5, dtype)), "max with 0": lax.max(a, a * 0)}
+            results[dtype] = mine
+        return results
+
+    inputs = {dtype: pairs(dtype) for dtype in FLOATS}
+    assert_same(through_kernel(one, inputs), lane_by_lane(one, inputs), inputs=inputs)
+
+
+def test_division_by_a_constant_is_rounded_once(dialect):
+    """Against NumPy: XLA multiplies by the reciprocal of a number that all lanes share, which rounds twice."""
+    divisors = (3.0, -8.0, 1.1, 0.02, 7e5, 1e30, 0.0, -np.inf)
+
+    def one(numbers):
+        return {d: {str(k): lax.div(x, jnp.asarray(k, d)) for k in divisors} for d, x in numbers.items()}
+
+    rng = np.random.default_rng(5)
+    others = rng.normal(size=3000) * 10.0 ** rng.uniform(-30, 30, 3000)
+    inputs = {dtype: np.concatenate([nasty(dtype), others.astype(dtype)]) for dtype in FLOATS}
+    for numbers in inputs.values():  # whether a denormal is zero is the machine's to say
+        numbers[np.abs(numbers) < np.finfo(numbers.dtype).tiny] = 0
+    with np.errstate(all="ignore"):
+        expected = {d: {str(k): x / np.asarray(k, d) for k in divisors} for d, x in inputs.items()}
+    assert_same(through_kernel(one, inputs), expected, inputs=inputs)
+
+
+def test_numbers_of_every_type_become_numbers_of_every_other(dialect):
+    dtypes = ("bool", *INTEGERS, *FLOATS)
+
+    def one(numbers):
+        return {was: {to: lax.convert_element_type(x, to) for to in dtypes} for was, x in numbers.items()}
+
+    inputs = {dtype: np.resize(nasty(dtype), 48) for dtype in dtypes}
+    assert_same(through_kernel(one, inputs), batched(one, inputs), inputs=inputs)
+
+
+def test_bits_are_read_as_those_of_another_type(dialect):
+    def one(numbers):
+        return {
+            was: {to: lax.bitcast_convert_type(x, to) for to in (*INTEGERS, *FLOATS) if was[-2:] == to[-2:]}
+            for was, x in numbers.items()
+        }
+
+    inputs = {dtype: np.resize(nasty(dtype), 48) for dtype in (*INTEGERS, *FLOATS)}
+    assert_same(through_kernel(one, inputs), batched(one, inputs), inputs=inputs)
+
+
+def test_every_formula_is_tried():
+    """Here, among the functions of libraries, or as a part of jnp's functions on arrays."""
+    here = {name.split()[0] for table in (OF_ONE, OF_TWO, OF_INTEGERS, OF_TWO_INTEGERS, EXACT) for name in table}
+    library = {*BOUNDS, "sin", "cos", "atan2", "pow", "nextafter", "erfc"}
+    others = {"clamp", "convert_element_type", "bitcast_convert_type", "eq_to", "lt_to", "le_to"}
+    nothing = {"add_any", "copy_p", "stop_gradient", "name", "reduce_precision"}
+    assert set(FORMULAS) == (here | library | others | nothing) - {"integer_pow"}
