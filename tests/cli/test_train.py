@@ -11,6 +11,7 @@ pytest.importorskip("optax", reason="training needs the extra 'train'")
 from overclock import cli
 from overclock.cli.train import _quarters
 from overclock.train import command, loop
+from overclock.train.flops import Speed
 
 UNFINISHED = {"schema": "overclock.train/1", "finished": False, "steps": 0}
 
@@ -54,8 +55,9 @@ def test_in_a_pipe_every_quarter_is_a_line(capsys):
         curve = types.SimpleNamespace(
             steps=np.array([done]), metrics={"return": np.zeros((1, 2))}, recent_return=lambda seed: 20.0 + seed
         )
-        update(types.SimpleNamespace(curve=curve, steps_per_second=1e6))
+        peak = None if done < 100 else 8e9
+        update(types.SimpleNamespace(curve=curve, speed=Speed(1e6, 2e9, peak)))
     assert capsys.readouterr().err.splitlines() == [
         "30 steps: return 20.5, 1,000,000 steps/s",
-        "100 steps: return 20.5, 1,000,000 steps/s",
+        "100 steps: return 20.5, 1,000,000 steps/s, MFU 25.0%",
     ]

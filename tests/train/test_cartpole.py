@@ -1,6 +1,7 @@
 """CartPole is solved in seconds by its tuned configuration, through the command and through Python."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ def here(tmp_path, monkeypatch):
 
 
 def test_the_command_reports_writes_and_refuses_to_overwrite(here, capsys):
-    words = ["train", "cartpole", "--steps", "2000", "--seeds", "2", "--seed", "7"]
+    words = ["train", "cartpole", "--steps", "2000", "--seeds", "2", "--seed", "7", "--measured-peak"]
     assert cli.main([*words, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     folder = here / "runs" / "train-cartpole-v1-seed7"
@@ -42,6 +43,11 @@ def test_the_command_reports_writes_and_refuses_to_overwrite(here, capsys):
     assert report["finished"]
     assert report["steps"] == 2048  # whole updates
     assert [entry["seed"] for entry in report["seeds"]] == [7, 8]
+    assert (report["devices"], report["hosts"], report["parameters"]) == (1, 1, 9155)
+    assert report["steps_per_second"] == pytest.approx(2 * 2048 / report["seconds"], rel=1e-3)
+    assert report["peak_source"] == "measured"
+    used = report["steps_per_second"] * report["flops_per_step"]
+    assert report["mfu"] == pytest.approx(used / report["peak_flops"])
     assert json.loads((folder / "curve.json").read_text()) == report
     for entry in report["seeds"]:
         assert entry["evaluation"]["episodes"] == 100
@@ -54,7 +60,9 @@ def test_the_command_reports_writes_and_refuses_to_overwrite(here, capsys):
     assert cli.main(words) == 2
     assert "holds a training run" in capsys.readouterr().err
     assert cli.main([*words, "--resume"]) == 0  # a finished run is evaluated again, nothing else
-    assert "2,048 steps per seed" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "2,048 steps per seed" in out
+    assert re.search(r"steps/s with 9,155 parameters, MFU \d+\.\d% of the measured peak", out)
     (folder / "notes.txt").write_text("mine")
     command.clear(folder)  # what --force does first
     assert sorted(path.name for path in folder.rglob("*") if path.is_file()) == ["notes.txt"]

@@ -57,6 +57,51 @@ def test_chunk_lengths_change_nothing(trainer, whole, monkeypatch, chunk_seconds
     assert_same_run(train(trainer, SEEDS, checkpoint_every=5), whole)
 
 
+def test_many_updates_are_one_call_of_the_device(trainer, whole, monkeypatch):
+    calls, handed = [], []
+
+    def counted(*given):
+        calls.append(int(given[-1]))
+        handed.append(given[1].obs)
+        return advance(*given)
+
+    advance = loop._advance
+    monkeypatch.setattr(loop, "_advance", counted)
+    monkeypatch.setattr(loop, "CHUNK_SECONDS", 1e3)
+    assert_same_run(train(trainer, SEEDS), whole)
+    assert calls == [0, 1, 12]  # compile, learn how long an update takes, do all the rest
+    assert all(obs.is_deleted() for obs in handed)  # the state changes in place
+
+
+def test_an_advance_is_so_many_updates_and_takes_the_state_over():
+    config = PPOConfig(total_steps=96, num_envs=8, num_steps=4, num_minibatches=1, num_epochs=1, hidden=(4,))
+    trainer = make_train(probes.ActionReward(), None, config)
+    update, state = quick(trainer.update), quick(trainer.init)(jax.random.key(3))
+    expected, rows = state, []
+    for _ in range(3):
+        expected, row = update(expected)
+        rows.append(row)
+    weights = jax.tree.leaves(state.learner.params)
+    found, metrics = trainer.advance(state, 3)
+    assert all(leaf.is_deleted() for leaf in (state.obs, *weights))
+    for name, values in metrics.items():
+        np.testing.assert_allclose(values, [row[name] for row in rows], rtol=1e-4, atol=1e-5)  # two programs
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=1e-3, atol=1e-4)
+
+
+def test_a_run_knows_its_speed(whole):
+    assert whole.speed.steps_per_second == pytest.approx(12 * 32 * len(SEEDS) / whole.curve.seconds[-1])
+    assert whole.speed.flops_per_second > whole.speed.steps_per_second
+    assert whole.speed.mfu is None  # nobody knows what a CPU can do
+
+
+def test_mfu_is_told_where_the_peak_is_given(trainer):
+    told = []
+    run = train(trainer, SEEDS, stop_after=1, peak=1e12, progress=told.append)
+    assert run.speed.mfu == told[-1].speed.mfu == pytest.approx(run.speed.flops_per_second / 1e12)
+
+
 def test_a_resumed_run_continues_bit_for_bit(trainer, whole, tmp_path):
     stopped = train(trainer, SEEDS, folder=tmp_path / "run", stop_after=5)
     assert not stopped.finished

@@ -18,7 +18,7 @@ def test_equals_the_library_initializer_up_to_rounding(shape: tuple[int, int]) -
     np.testing.assert_allclose(orthogonal(key, shape, 1.5), library, atol=2e-5)
 
 
-@pytest.mark.parametrize("shape", [(512, 512), (3, 100)])
+@pytest.mark.parametrize("shape", [(512, 512), (3, 100), (1100, 1100), (200, 1500)])
 def test_the_shorter_side_is_orthonormal(shape: tuple[int, int]) -> None:
     q = np.asarray(orthogonal(jax.random.key(0), shape), np.float64)
     product = q.T @ q if shape[0] >= shape[1] else q @ q.T

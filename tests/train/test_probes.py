@@ -27,8 +27,7 @@ def learned(env, **changes):
 def values(policy, *observations):
     """The value of each observation, seen as an episode's first."""
     obs = jnp.asarray(observations, jnp.float32)[:, None]
-    start, memory = jnp.ones(len(observations), jnp.bool_), policy.first_memory(len(observations))
-    return np.asarray(policy.agent.decide(policy.params, memory, obs, start)[2])
+    return np.asarray(policy.agent.value(policy.params, (), obs, jnp.ones(len(observations), jnp.bool_)))
 
 
 def actions(policy, *observations, mask=None):

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from overclock.train.loop import Progress, Run, train
     from overclock.train.policy import Policy, load_policy, save_policy
     from overclock.train.ppo import PPOConfig, Trainer, TrainState, make_train
+    from overclock.train.sizes import parameters, sized
 
 __all__ = [
     "Curve", "Episodes", "HostRun", "PPOConfig", "Policy", "Progress", "Run", "TrainState", "Trainer",
-    "evaluate_on_host", "evaluate_policy", "load_policy", "make_train", "save_policy", "train", "train_on_gymnasium",
-    "train_on_host", "tuned",
+    "evaluate_on_host", "evaluate_policy", "load_policy", "make_train", "parameters", "save_policy", "sized", "train",
+    "train_on_gymnasium", "train_on_host", "tuned",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy_names(
@@ -29,5 +30,6 @@ __getattr__, __dir__ = lazy_names(
         **dict.fromkeys(["Progress", "Run", "train"], "overclock.train.loop"),
         **dict.fromkeys(["Policy", "load_policy", "save_policy"], "overclock.train.policy"),
         **dict.fromkeys(["PPOConfig", "TrainState", "Trainer", "make_train"], "overclock.train.ppo"),
+        **dict.fromkeys(["parameters", "sized"], "overclock.train.sizes"),
     },
 )

@@ -10,13 +10,19 @@ import numpy as np
 
 from overclock.env import registry
 from overclock.files import check_folder
+from overclock.train import hosts
+from overclock.train.devices import Devices
 from overclock.train.evaluate import evaluate_policy
 from overclock.train.files import write_json
-from overclock.train.loop import CHECKPOINT, Progress, train
-from overclock.train.loop import SETTINGS as RUN_SETTINGS
+from overclock.train.flops import update_flops
+from overclock.train.loop import Progress, Run, train
+from overclock.train.peak import measured_peak
 from overclock.train.policy import SETTINGS as POLICY_SETTINGS
 from overclock.train.policy import WEIGHTS, save_policy
 from overclock.train.ppo import PPOConfig, make_train
+from overclock.train.run_folder import CHECKPOINT
+from overclock.train.run_folder import SETTINGS as RUN_SETTINGS
+from overclock.train.sizes import parameters
 from overclock.vector.vectorize import vectorize
 
 SCHEMA = "overclock.train/1"
@@ -32,14 +38,19 @@ def train_and_report(
     folder: Path,
     resume: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    devices: Devices = None,
+    measure_peak: bool = False,
 ) -> dict[str, Any]:
     """Train `seeds` side by side and evaluate each policy on the same 100 episodes; returns the JSON report.
 
-    The folder gets `curve.json` (the report), `seed-N/policy.{json,safetensors}`, and what resuming needs.
+    The folder gets `curve.json` (the report), `seed-N/policy.{json,safetensors}`, and what resuming needs. On several
+    hosts the first one evaluates and writes; the others' reports have no `seeds`.
     """
-    check_folder(folder)
+    hosts.on_first(lambda: check_folder(folder))
     env, params = registry.make(env_id)
-    run = train(make_train(env, params, config), seeds, folder=folder, resume=resume, progress=progress)
+    trainer = make_train(env, params, config, devices=devices)
+    peak = measured_peak(jax.local_devices()[0], config.precision) if measure_peak else None
+    run = train(trainer, seeds, folder=folder, resume=resume, progress=progress, peak=peak)
     report: dict[str, Any] = {
         "schema": SCHEMA,
         "env": registry.spec(env_id).id,
@@ -49,10 +60,11 @@ def train_and_report(
         "seconds": float(run.curve.seconds[-1]) if len(run.curve.seconds) else 0.0,
         "compile_seconds": run.compile_seconds,
         "device": jax.devices()[0].device_kind,
+        **_speed(run, measured=peak is not None),
         "config": dataclasses.asdict(config),
         "seeds": [],
     }
-    if not run.finished:
+    if not run.finished or not hosts.first():
         return report
     venv = vectorize(env, EVALUATION_EPISODES)
     luck = range(EVALUATION_SEEDS, EVALUATION_SEEDS + EVALUATION_EPISODES)
@@ -70,6 +82,22 @@ def train_and_report(
         report["seeds"].append(entry)
     write_json(folder / CURVE, report)
     return report
+
+
+def _speed(run: Run, measured: bool) -> dict[str, Any]:
+    """The report's part about how fast it was, and how large what was trained."""
+    agent, config = run.trainer.agent, run.trainer.config
+    source = None if run.speed.peak is None else "measured" if measured else "data sheet"
+    return {
+        "devices": run.trainer.layout.count,
+        "hosts": jax.process_count(),
+        "parameters": parameters(agent),
+        "steps_per_second": run.speed.steps_per_second,
+        "flops_per_step": update_flops(agent, config) / config.steps_per_update,
+        "peak_flops": run.speed.peak,
+        "peak_source": source,
+        "mfu": run.speed.mfu,
+    }
 
 
 def clear(folder: Path) -> None:

@@ -64,8 +64,8 @@ class HostRollout:
         """What a step's experience has before the environment answers; the new memory; the actions."""
         mask = self._lanes.action_mask()
         mask = None if mask is None else self._split(mask)
-        memory, action, log_prob, value = self._explore(params, self.memory, self._obs, self._start, mask, self._rng)
-        return (self._obs, self._start, mask, action, log_prob, value, memory), memory, action
+        memory, action, log_prob = self._explore(params, self.memory, self._obs, self._start, mask, self._rng)
+        return (self._obs, self._start, mask, action, log_prob), memory, action
 
     def _split(self, tree: Any) -> Any:
         """Lanes of all seeds as (seed, lane)."""

@@ -96,11 +96,13 @@ class HostRuns:
     def compile(self) -> None:
         """Learn from nothing and forget it, so that the first update takes no longer than the others."""
         nothing = self._rollout.rehearse(self.learner.params)
-        jax.block_until_ready(self._learn(self.learner, self._rollout.memory, nothing))
+        jax.block_until_ready(self._learn(self.learner, self._rollout.memory, self._rollout.memory, nothing))
 
     def update(self) -> Metrics:
         """One more rollout and what is learned from it; one value per seed."""
         first_memory = self._rollout.memory
         experience, episodes = self._rollout.collect(self.learner.params)
-        self.learner, metrics = self._learn(self.learner, first_memory, experience)
+        self.learner, self._rollout.memory, metrics = self._learn(
+            self.learner, first_memory, self._rollout.memory, experience
+        )
         return {**jax.vmap(summarise)(episodes), **metrics}

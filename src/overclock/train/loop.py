@@ -3,18 +3,14 @@
     run = train(make_train(env, params, config), seeds=[0, 1, 2], folder="runs/cartpole")
 
 Updates run on the device in chunks of about half a second; between chunks the host looks at the curve, saves, and
-notices Ctrl-C. One compiled program serves every chunk length, so how a run was cut up, interrupted or resumed
-leaves no trace in its numbers.
+notices Ctrl-C. Within a chunk nothing is transferred, and the state is changed in place. One compiled program serves
+every chunk length, so how a run was cut up, interrupted or resumed leaves no trace in its numbers.
 """
 
-import contextlib
 import dataclasses
 import functools
-import json
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +21,17 @@ from jaxtyping import Array, Float, Int
 
 from overclock.env.struct import Struct
 from overclock.errors import UsageError
+from overclock.train import hosts
 from overclock.train.curve import Curve
-from overclock.train.files import read_json, write_json
+from overclock.train.files import write_json
+from overclock.train.flops import Speed, speed
+from overclock.train.interrupts import interrupts
+from overclock.train.peak import known_peak
 from overclock.train.policy import Policy
 from overclock.train.ppo import PPOConfig, Trainer, TrainState
+from overclock.train.run_folder import CHECKPOINT, SETTINGS, check_free_or_same, checked_seeds, describe
 from overclock.vector.snapshot import load_state, save_state
 
-SCHEMA = "overclock.train.run/1"
-SETTINGS, CHECKPOINT = "run.json", "checkpoint.safetensors"
 CHUNK_SECONDS = 0.5  # how long the device works between two looks from the host
 
 
@@ -48,10 +47,13 @@ class Run:
     compile_seconds: float
     finished: bool
     """False where Ctrl-C (or `stop_after`) ended it early."""
+    speed: Speed
+    """Steps per second and MFU, compiling left out."""
 
     def policy(self, index: int = 0) -> Policy:
-        """What the seed at this index learned."""
-        return Policy(self.trainer.agent, jax.tree.map(lambda leaf: leaf[index], self.state.learner.params))
+        """What the seed at this index learned, on one device."""
+        params = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)[index]), self.state.learner.params)
+        return Policy(self.trainer.agent, params)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -61,12 +63,8 @@ class Progress:
     update: int
     num_updates: int
     curve: Curve
-
-    @property
-    def steps_per_second(self) -> float:
-        """Environment steps per second, summed over the seeds, since the beginning."""
-        seeds = self.curve.metrics["return"].shape[1]
-        return float(self.curve.steps[-1]) * seeds / max(float(self.curve.seconds[-1]), 1e-9)
+    speed: Speed
+    """Since the beginning."""
 
 
 class Checkpoint(Struct):
@@ -87,91 +85,98 @@ def train(
     resume: bool = False,
     stop_after: int | None = None,
     progress: Callable[[Progress], None] | None = None,
+    peak: float | None = None,
 ) -> Run:
     """Train every seed, side by side.
 
     With a `folder`, a checkpoint is written before the first update, every `checkpoint_every` updates and at the end;
     `resume` continues from it, bit for bit. Ctrl-C lets the running chunk finish, saves and returns; a second one stops
-    at once. `stop_after` ends the run after that many updates in all, as Ctrl-C would.
+    at once. `stop_after` ends the run after that many updates in all, as Ctrl-C would. `peak` is the FLOP/s of one
+    device that MFU is a share of, by default what is known of it. On several hosts only the first one writes.
     """
-    seeds = _checked_seeds(seeds)
+    seeds = checked_seeds(seeds)
     if checkpoint_every < 1:
         raise UsageError(f"checkpoint_every must be at least 1, got {checkpoint_every}.")
     folder = None if folder is None else Path(folder)
     if resume and folder is None:
         raise UsageError("Resuming needs the folder of the run.")
-    end = trainer.config.num_updates if stop_after is None else min(stop_after, trainer.config.num_updates)
+    config = trainer.config
+    end = config.num_updates if stop_after is None else min(stop_after, config.num_updates)
     if folder is not None:
-        _check(folder, describe(trainer, seeds), resume)
+        hosts.on_first(lambda: check_free_or_same(folder, describe(trainer, seeds), resume))
+    peak = known_peak(trainer.layout.device, config.precision) if peak is None else peak
+    peak = None if peak is None else peak * trainer.layout.count
 
     started = time.perf_counter()
     point = _begin(trainer, seeds)
     if folder is not None:
         if resume:
-            point = load_state(folder / CHECKPOINT, point)
+            point = _loaded(trainer, folder, point)
         else:  # from here on the run can be resumed, whatever stops it
-            write_json(folder / SETTINGS, describe(trainer, seeds))
-            _save(folder, point, 0)
+            hosts.on_first(lambda: write_json(folder / SETTINGS, describe(trainer, seeds)))
+            _save(trainer, folder, point, 0)
     if int(point.update) < end:  # no update yet: this compiles, and is not part of the curve's seconds
-        jax.block_until_ready(_advance(trainer, point, jnp.int32(0)))
+        point = jax.block_until_ready(_advanced(trainer, point, int(point.update)))
     compile_seconds = time.perf_counter() - started
 
-    with _interrupts() as interrupted:
+    with interrupts() as interrupted:
         update, saved, chunk = int(point.update), int(point.update), 1
-        while update < end and not interrupted.is_set():
+        while update < end:
+            chunk, stopped = hosts.agree(chunk, interrupted.is_set())
+            if stopped:
+                break
             until = min(update + chunk, end, saved + checkpoint_every)
             point, elapsed = _timed(trainer, point, update, until)
             chunk = max(1, int((until - update) * CHUNK_SECONDS / max(elapsed, 1e-6)))
             update = until
             if update == saved + checkpoint_every:
-                saved = _save(folder, point, update)
+                saved = _save(trainer, folder, point, update)
             if progress is not None:
-                progress(Progress(update, trainer.config.num_updates, _curve(trainer.config, point)))
+                curve = _curve(config, point)
+                progress(Progress(update, config.num_updates, curve, speed(trainer.agent, config, curve, peak)))
         if update > saved:
-            _save(folder, point, update)
-    finished = update == trainer.config.num_updates
-    return Run(trainer, seeds, point.state, _curve(trainer.config, point), compile_seconds, finished)
-
-
-def describe(trainer: Trainer, seeds: Sequence[int]) -> dict[str, Any]:
-    """What must be equal for a run to be continued."""
-    return {
-        "schema": SCHEMA,
-        "env": repr(trainer.env),
-        "params": repr(trainer.params),
-        "config": dataclasses.asdict(trainer.config),
-        "seeds": list(seeds),
-    }
+            _save(trainer, folder, point, update)
+    curve = _curve(config, point)
+    return Run(
+        trainer, seeds, point.state, curve, compile_seconds, update == config.num_updates,
+        speed(trainer.agent, config, curve, peak),
+    )  # fmt: skip
 
 
 def _begin(trainer: Trainer, seeds: tuple[int, ...]) -> Checkpoint:
-    keys = jnp.stack([jax.random.key(seed) for seed in seeds])
+    # NumPy, which any number of hosts can share; a key of jax.random lies on a device of one of them.
+    keys = np.stack([np.asarray(jax.random.key_data(jax.random.key(seed))) for seed in seeds])
     state = _init(trainer, keys)
     _, metrics = jax.eval_shape(jax.vmap(trainer.update), state)
     updates = trainer.config.num_updates
-    return Checkpoint(
-        state=state,
-        update=jnp.int32(0),
-        metrics={name: jnp.full((updates, len(seeds)), jnp.nan, jnp.float32) for name in metrics},
-        seconds=np.full(updates, np.nan, np.float32),
-    )
+    none: Any = np.int32(0)
+    blank: Any = {name: np.full((updates, len(seeds)), np.nan, np.float32) for name in metrics}
+    return Checkpoint(state=state, update=none, metrics=blank, seconds=np.full(updates, np.nan, np.float32))
 
 
 @functools.partial(jax.jit, static_argnames="trainer")
 def _init(trainer: Trainer, keys: Any) -> TrainState:
-    return jax.vmap(trainer.init)(keys)
+    return jax.vmap(trainer.init)(jax.random.wrap_key_data(keys))
 
 
-@functools.partial(jax.jit, static_argnames="trainer")
-def _advance(trainer: Trainer, point: Checkpoint, until: Int[Array, ""]) -> Checkpoint:
+@functools.partial(jax.jit, static_argnames="trainer", donate_argnames=("state", "metrics"))
+def _advance(trainer: Trainer, state: TrainState, update: Any, metrics: Any, until: Any) -> tuple[Any, Any, Any]:
     """Updates up to number `until`, on the device."""
 
-    def one(point: Checkpoint) -> Checkpoint:
-        state, metrics = jax.vmap(trainer.update)(point.state)
-        noted = {name: point.metrics[name].at[point.update].set(value) for name, value in metrics.items()}
-        return point.replace(state=state, update=point.update + 1, metrics=noted)
+    def one(carry: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+        state, update, metrics = carry
+        state, news = jax.vmap(trainer.update)(state)
+        metrics = {name: metrics[name].at[update].set(value) for name, value in news.items()}
+        return state, update + 1, metrics
 
-    return jax.lax.while_loop(lambda point: point.update < until, one, point)
+    state, update, metrics = jax.lax.while_loop(lambda carry: carry[1] < until, one, (state, update, metrics))
+    return state, *trainer.layout.whole((update, metrics))
+
+
+def _advanced(trainer: Trainer, point: Checkpoint, until: int) -> Checkpoint:
+    """The point at update `until`; what it was made from is gone."""
+    state, update, metrics = _advance(trainer, point.state, point.update, point.metrics, np.int32(until))
+    return point.replace(state=state, update=update, metrics=metrics)
 
 
 def _timed(trainer: Trainer, point: Checkpoint, update: int, until: int) -> tuple[Checkpoint, float]:
@@ -179,16 +184,31 @@ def _timed(trainer: Trainer, point: Checkpoint, update: int, until: int) -> tupl
     seconds = np.array(point.seconds)
     before = float(seconds[update - 1]) if update else 0.0
     started = time.perf_counter()
-    point = jax.block_until_ready(_advance(trainer, point, jnp.int32(until)))
+    point = jax.block_until_ready(_advanced(trainer, point, until))
     elapsed = time.perf_counter() - started
     seconds[update:until] = before + elapsed * np.arange(1, until - update + 1) / (until - update)
     return point.replace(seconds=seconds), elapsed
 
 
-def _save(folder: Path | None, point: Checkpoint, update: int) -> int:
+def _save(trainer: Trainer, folder: Path | None, point: Checkpoint, update: int) -> int:
     if folder is not None:
-        save_state(folder / CHECKPOINT, point)
+        whole = point.replace(state=hosts.fetch(point.state, trainer.layout.mesh))
+        hosts.on_first(lambda: save_state(folder / CHECKPOINT, whole))
     return update
+
+
+def _loaded(trainer: Trainer, folder: Path, like: Checkpoint) -> Checkpoint:
+    """The checkpoint in a folder of the first host; `like` is a run's beginning."""
+    like = like.replace(state=hosts.fetch(like.state, trainer.layout.mesh))
+    read = hosts.on_first(lambda: load_state(folder / CHECKPOINT, like))
+    point = hosts.from_first(jax.tree.map(np.asarray, like if read is None else read))
+    return point.replace(state=_place(trainer, point.state))
+
+
+@functools.partial(jax.jit, static_argnames="trainer")
+def _place(trainer: Trainer, state: TrainState) -> TrainState:
+    """A state where the trainer wants it."""
+    return jax.vmap(trainer.place)(state)
 
 
 def _curve(config: PPOConfig, point: Checkpoint) -> Curve:
@@ -198,51 +218,3 @@ def _curve(config: PPOConfig, point: Checkpoint) -> Curve:
         seconds=np.asarray(point.seconds, np.float64)[:done],
         metrics={name: np.asarray(values)[:done] for name, values in point.metrics.items()},
     )
-
-
-def _check(folder: Path, settings: dict[str, Any], resume: bool) -> None:
-    """See that the folder is free, or that it holds this run."""
-    if not resume:
-        if (folder / SETTINGS).exists() or (folder / CHECKPOINT).exists():
-            raise UsageError(
-                f"'{folder}' holds a training run; resume it (--resume), replace it (--force), or choose another place."
-            )
-        return
-    before = read_json(folder / SETTINGS, "training run")
-    settings = json.loads(json.dumps(settings))
-    old, new = ({**run, **run.get("config", {})} for run in (before, settings))
-    for name in sorted(new.keys() - {"config"}):
-        if old.get(name) != new[name]:
-            raise UsageError(
-                f"The run in '{folder}' has {name} = {old.get(name)}, not {new[name]}; "
-                "a run can only be resumed as it was begun."
-            )
-    if not (folder / CHECKPOINT).exists():
-        raise UsageError(f"The run in '{folder}' has lost its checkpoint; start it anew (--force), or elsewhere.")
-
-
-def _checked_seeds(seeds: Sequence[int]) -> tuple[int, ...]:
-    numbers = tuple(int(seed) for seed in seeds)
-    if not numbers or len(set(numbers)) < len(numbers) or not all(0 <= seed < 1 << 32 for seed in numbers):
-        raise UsageError(f"Seeds must be different whole numbers from 0 to 2**32 - 1, at least one; got {numbers}.")
-    return numbers
-
-
-@contextlib.contextmanager
-def _interrupts() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets; the second Ctrl-C interrupts as usual."""
-    event = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield event  # only the main thread receives signals
-        return
-    usual = signal.getsignal(signal.SIGINT)
-
-    def note(*_: Any) -> None:
-        event.set()
-        signal.signal(signal.SIGINT, usual)
-
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield event
-    finally:
-        signal.signal(signal.SIGINT, usual)

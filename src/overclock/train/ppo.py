@@ -1,4 +1,4 @@
-"""Proximal policy optimisation, whole: configuration, advantages, loss, one update, and training as a pure function.
+"""Proximal policy optimisation, whole: rollout, advantages, loss, one update, and training as a pure function.
 
     trainer = make_train(env, params, PPOConfig(total_steps=100_000))
     state, curve = jax.jit(trainer.train)(jax.random.key(0))        # or jax.vmap(trainer.train)(keys)
@@ -12,20 +12,24 @@ a Gymnasium reference (host_training.py), so both sides of a comparison learn by
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from overclock.env.kernel import Environment, Params
-from overclock.env.rng import Rng, Section, mix
+from overclock.env.rng import Rng, Section
 from overclock.env.struct import Struct
 from overclock.errors import MissingError, UsageError
-from overclock.train.agent import Agent, AgentParams, NetworkConfig, RunningStats
+from overclock.train.agent import Agent, AgentParams, RunningStats
+from overclock.train.devices import Devices, Layout
+from overclock.train.hyperparameters import PPOConfig
+from overclock.train.shuffle import shuffled
+from overclock.vector.fused import resolved
 from overclock.vector.resets import Resets
 from overclock.vector.statistics import EpisodeStatistics, StatisticsState
-from overclock.vector.vectorize import vectorize
+from overclock.vector.vectorize import Backend, vectorize
 
 try:
     import optax
@@ -34,89 +38,8 @@ except ImportError as error:
 
 ADAM_EPSILON = 1e-5  # of OpenAI's baselines, which later PPOs kept
 ADVANTAGE_FLOOR = 1e-8  # keeps equal advantages from being divided by zero
+GAE_UNROLL = 16  # steps of a short loop that would otherwise cost more to begin than to do
 Metrics = dict[str, Float[Array, ""]]
-
-
-@dataclasses.dataclass(frozen=True)
-class PPOConfig:
-    """Everything that decides a training run besides the environment and the seed."""
-
-    total_steps: int = 1_000_000
-    """Environment steps, summed over the lanes; rounded up to whole updates."""
-    num_envs: int = 64
-    """Lanes that play side by side."""
-    num_steps: int = 128
-    """Steps of each lane between two updates."""
-    num_epochs: int = 4
-    """How often an update goes over its experience."""
-    num_minibatches: int = 4
-    """Gradient steps per epoch. An MLP's minibatches are single steps, a GRU's are whole lanes of `num_steps`."""
-    learning_rate: float = 2.5e-4
-    """Of Adam."""
-    anneal: bool = True
-    """Whether the learning rate falls linearly to zero over the run."""
-    gamma: float = 0.99
-    """Discount per step."""
-    gae_lambda: float = 0.95
-    """Of generalised advantage estimation: 0 trusts the value function, 1 the observed returns."""
-    clip: float = 0.2
-    """How far the probability of an action may move in one update, as a ratio to before."""
-    clip_value: bool = False
-    """Whether the value function's moves are clipped to `clip` too."""
-    entropy_coefficient: float = 0.01
-    """Weight of the entropy bonus."""
-    value_coefficient: float = 0.5
-    """Weight of the value loss."""
-    max_grad_norm: float = 0.5
-    """Gradients of a larger norm are scaled down to it."""
-    normalise_advantages: bool = True
-    """Whether a minibatch's advantages are shifted and scaled to mean 0 and deviation 1."""
-    normalise_observations: bool = False
-    """Whether observations are shifted and scaled by their running mean and deviation."""
-    normalise_rewards: bool = False
-    """Whether rewards are scaled by the running deviation of the discounted return."""
-    network: Literal["mlp", "gru"] = "mlp"
-    """`gru` remembers earlier observations of the episode."""
-    hidden: tuple[int, ...] = (64, 64)
-    """Widths of the hidden layers."""
-    memory: int = 64
-    """Width of the GRU's memory."""
-    activation: Literal["tanh", "relu", "swish"] = "tanh"
-    """Between the layers."""
-    log_std: float = 0.0
-    """First log standard deviation of continuous actions."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", tuple(self.hidden))
-        for name in ("total_steps", "num_envs", "num_steps", "num_epochs", "num_minibatches"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise UsageError(f"{name} must be a whole number of at least 1, got {value!r}.")
-        for name in ("gamma", "gae_lambda"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise UsageError(f"{name} must lie between 0 and 1, got {getattr(self, name)!r}.")
-        for name in ("learning_rate", "clip", "max_grad_norm"):
-            if not getattr(self, name) > 0:
-                raise UsageError(f"{name} must be above 0, got {getattr(self, name)!r}.")
-        sequences = self.num_envs if self.network == "gru" else self.steps_per_update
-        if sequences % self.num_minibatches:
-            what = "num_envs" if self.network == "gru" else "num_envs x num_steps"
-            raise UsageError(f"{what} = {sequences} cannot be cut into {self.num_minibatches} equal minibatches.")
-        self.agent_network()  # refuses impossible networks here, before anything is compiled
-
-    @property
-    def steps_per_update(self) -> int:
-        """Environment steps of one update."""
-        return self.num_envs * self.num_steps
-
-    @property
-    def num_updates(self) -> int:
-        """Updates of a whole run."""
-        return -(-self.total_steps // self.steps_per_update)
-
-    def agent_network(self) -> NetworkConfig:
-        """The network's part of the configuration."""
-        return NetworkConfig(self.network, self.hidden, self.memory, self.activation, self.log_std)
 
 
 class Learner(Struct):
@@ -141,14 +64,13 @@ class TrainState(Struct):
 
 
 class Decided(Struct):
-    """What was seen, what was done, and what the policy thought of both; time first."""
+    """What was seen and what was done; time first."""
 
     obs: Any
     start: Bool[Array, "t n"]
     mask: Bool[Array, "t n actions"] | None
     action: Any
     log_prob: Float[Array, "t n"]
-    value: Float[Array, "t n"]
 
 
 class Experience(Decided):
@@ -157,7 +79,6 @@ class Experience(Decided):
     `final_obs` is the last observation of an ended episode, never the first of the next one.
     """
 
-    memory: Any  # after seeing `obs`
     reward: Float[Array, "t n"]
     terminated: Bool[Array, "t n"]
     truncated: Bool[Array, "t n"]
@@ -167,6 +88,7 @@ class Experience(Decided):
 class Batch(Decided):
     """What the loss is computed from; `memory` is each sequence's first, with a time axis of length one."""
 
+    value: Float[Array, "t n"]
     advantage: Float[Array, "t n"]
     target: Float[Array, "t n"]
     memory: Any
@@ -180,12 +102,19 @@ class Trainer:
     params: Params
     config: PPOConfig
     agent: Agent
+    layout: Layout
+    """Where the lanes are."""
+    place: Callable[[TrainState], TrainState]
+    """A state of any origin, laid out so."""
     init: Callable[[Any], TrainState]
     """`init(key) -> state`."""
     update: Callable[[TrainState], tuple[TrainState, Metrics]]
     """`update(state) -> (state, metrics)`: one rollout and what is learned from it."""
     train: Callable[[Any], tuple[TrainState, Metrics]]
     """`train(key) -> (state, metrics of every update)`: a whole run."""
+    advance: Callable[[TrainState, int], tuple[TrainState, Metrics]]
+    """`advance(state, n) -> (state, metrics of n updates)` in one call of the device, which takes the old state over:
+    its memory becomes the new one's, and it cannot be used again."""
 
 
 def make_train(
@@ -193,52 +122,73 @@ def make_train(
     params: Params | None = None,
     config: PPOConfig = PPOConfig(),
     resets: Resets | None = None,
+    devices: Devices = None,
+    backend: Backend = "auto",
 ) -> Trainer:
-    """Training of one environment under one configuration; `resets` as in `vectorize`, for expensive resets."""
+    """Training of one environment under one configuration; `resets` and `backend` as in `vectorize`.
+
+    `"auto"` steps by a CUDA kernel on a GPU, where one can be made (one launch instead of many), and else by XLA.
+    `devices` (how many, or which) share the lanes among them; the numbers are those of one device, up to rounding.
+    """
     if env.num_players != 1:
         raise UsageError(
             f"PPO trains one player, this environment has {env.num_players}; see overclock.adapters.against."
         )
     params = cast(Params, env.default_params() if params is None else params)
-    venv = EpisodeStatistics(vectorize(env, config.num_envs, "same_step", resets))
+    layout = Layout.of(devices, config)
+    venv = EpisodeStatistics(vectorize(env, config.num_envs, "same_step", resets, backend))
+    if backend == "auto" and layout.count == 1 and resolved(venv.venv) == "cuda":
+        venv = EpisodeStatistics(dataclasses.replace(venv.venv, backend="cuda"))
     agent = make_agent(env.observation_space(params), env.action_space(params), config)
+
+    def place(state: TrainState) -> TrainState:
+        """Lanes shared out, what learns from them everywhere."""
+        lanes = layout.split({**vars(state), "learner": state.learner.discounted}, 0, config.num_envs)
+        learner = layout.whole(state.learner).replace(discounted=lanes.pop("learner"))
+        return TrainState(learner=learner, **lanes)
 
     def init(key: Any) -> TrainState:
         env_key, learner_key = jax.random.split(key)
         obs, env_state = venv.reset(env_key, params)
-        return TrainState(
-            learner=make_learner(agent, config, learner_key),
-            env=env_state,
-            obs=obs,
-            start=jnp.ones(config.num_envs, jnp.bool_),
-            memory=agent.first_memory(config.num_envs),
+        return place(
+            TrainState(
+                learner=make_learner(agent, config, learner_key),
+                env=env_state,
+                obs=obs,
+                start=jnp.ones(config.num_envs, jnp.bool_),
+                memory=agent.first_memory(config.num_envs),
+            )
         )
 
     def step(state: TrainState, _: None) -> tuple[TrainState, tuple[Experience, dict[str, Any]]]:
         mask, rng = venv.action_mask(state.env, params), state.env.rng.of_section(Section.ACTION)
-        memory, action, log_prob, value = explore(
-            agent, state.learner.params, state.memory, state.obs, state.start, mask, rng
-        )
+        memory, action, log_prob = explore(agent, state.learner.params, state.memory, state.obs, state.start, mask, rng)
         obs, env_state, reward, terminated, truncated, info = venv.step(
             state.env, agent.distribution.playable(action), params
         )
         experience = Experience(
-            state.obs, state.start, mask, action, log_prob, value, memory,
-            reward, terminated, truncated, info["final_observation"],
-        )  # fmt: skip
+            state.obs, state.start, mask, action, log_prob, reward, terminated, truncated, info["final_observation"]
+        )
         state = state.replace(env=env_state, obs=obs, start=terminated | truncated, memory=memory)
         return state, (experience, info["episode"])
 
     def update(state: TrainState) -> tuple[TrainState, Metrics]:
         first_memory = state.memory
-        state, (experience, episodes) = jax.lax.scan(step, state, None, config.num_steps)
-        learner, metrics = learn(agent, config, state.learner, first_memory, experience)
-        return state.replace(learner=learner), {**summarise(episodes), **metrics}
+        state, (experience, episodes) = jax.lax.scan(step, place(state), None, config.num_steps)
+        experience = layout.split(experience, 1, config.num_envs)
+        learner, memory, metrics = learn(agent, config, state.learner, first_memory, state.memory, experience, layout)
+        return place(state.replace(learner=learner, memory=memory)), {**summarise(episodes), **metrics}
+
+    def advance(state: TrainState, updates: int) -> tuple[TrainState, Metrics]:
+        return jax.lax.scan(lambda state, _: update(state), state, None, updates)
 
     def train(key: Any) -> tuple[TrainState, Metrics]:
-        return jax.lax.scan(lambda state, _: update(state), init(key), None, config.num_updates)
+        return advance(init(key), config.num_updates)
 
-    return Trainer(env, params, config, agent, jax.jit(init), jax.jit(update), train)
+    return Trainer(
+        env, params, config, agent, layout, place, jax.jit(init), jax.jit(update), train,
+        jax.jit(advance, static_argnums=1, donate_argnums=0),
+    )  # fmt: skip
 
 
 def make_agent(observation_space: Any, action_space: Any, config: PPOConfig) -> Agent:
@@ -269,33 +219,43 @@ def make_optimizer(config: PPOConfig) -> optax.GradientTransformation:
 
 def explore(
     agent: Agent, params: AgentParams, memory: Any, obs: Any, start: Bool[Array, " n"], mask: Any, rng: Rng
-) -> tuple[Any, Any, Float[Array, " n"], Float[Array, " n"]]:
-    """(memory, unclipped actions, their log-probabilities, values) of one step of every lane."""
-    memory, outputs, value = agent.decide(params, memory, obs, start, mask)
+) -> tuple[Any, Any, Float[Array, " n"]]:
+    """(memory, unclipped actions, their log-probabilities) of one step of every lane."""
+    memory, outputs = agent.decide(params, memory, obs, start, mask)
     action = agent.distribution.sample(outputs, rng)
-    return memory, action, agent.distribution.log_prob(outputs, action), value
+    return memory, action, agent.distribution.log_prob(outputs, action)
 
 
 def learn(
-    agent: Agent, config: PPOConfig, learner: Learner, first_memory: Any, experience: Experience
-) -> tuple[Learner, Metrics]:
-    """What one rollout teaches: advantages, then epochs of minibatches."""
+    agent: Agent,
+    config: PPOConfig,
+    learner: Learner,
+    first_memory: Any,
+    last_memory: Any,
+    experience: Experience,
+    layout: Layout = Layout(),
+) -> tuple[Learner, Any, Metrics]:
+    """What one rollout teaches: advantages, then epochs of minibatches. (learner, memory to go on with, metrics).
+
+    The critic sees the rollout only here, as one batch; `last_memory` gets what it remembers at the end.
+    """
     learner, reward = scale_rewards(config, learner, experience)
-    next_value = value_of_outcomes(agent, learner.params, experience)
+    value, next_value, last_memory = judge(agent, learner.params, first_memory, last_memory, experience)
     advantage = gae(
-        reward, experience.value, next_value, experience.terminated, experience.truncated,
-        config.gamma, config.gae_lambda,
-    )  # fmt: skip
+        reward, value, next_value, experience.terminated, experience.truncated, config.gamma, config.gae_lambda
+    )
     batch = Batch(
-        experience.obs, experience.start, experience.mask, experience.action, experience.log_prob, experience.value,
-        advantage, advantage + experience.value, jax.tree.map(lambda leaf: leaf[None], first_memory),
+        experience.obs, experience.start, experience.mask, experience.action, experience.log_prob, value,
+        advantage, advantage + value, jax.tree.map(lambda leaf: leaf[None], first_memory),
     )  # fmt: skip
+    batch = layout.whole(batch)  # so that each device can pick its share of any minibatch
     if not agent.recurrent:  # every step is a sequence of its own
         batch = jax.tree.map(lambda leaf: leaf.reshape(1, -1, *leaf.shape[2:]), batch)
 
     def gradient_step(carry: tuple[Any, Any], chosen: Int[Array, " b"]) -> tuple[tuple[Any, Any], Metrics]:
         weights, optimizer = carry
-        minibatch = jax.tree.map(lambda leaf: leaf[:, chosen], batch)
+        chosen = layout.split(chosen, 0, len(chosen))
+        minibatch = layout.split(jax.tree.map(lambda leaf: leaf[:, chosen], batch), 1, len(chosen))
         (_, metrics), gradients = jax.value_and_grad(loss, has_aux=True)(
             weights, agent, config, learner.params, minibatch
         )
@@ -317,7 +277,8 @@ def learn(
     metrics = jax.tree.map(jnp.mean, metrics)
     metrics["explained_variance"] = 1 - jnp.var(advantage) / (jnp.var(batch.target) + ADVANTAGE_FLOOR)
     params = AgentParams(weights=weights, observations=observations)
-    return learner.replace(params=params, optimizer=optimizer, rng=rng, updates=learner.updates + 1), metrics
+    learner = learner.replace(params=params, optimizer=optimizer, rng=rng, updates=learner.updates + 1)
+    return learner, last_memory, metrics
 
 
 def loss(
@@ -325,7 +286,9 @@ def loss(
 ) -> tuple[Float[Array, ""], Metrics]:
     """PPO's clipped objective, to be minimised, and what is worth watching."""
     memory = jax.tree.map(lambda leaf: leaf[0], batch.memory)
-    _, outputs, value = agent.forward(params.replace(weights=weights), memory, agent.encode(batch.obs), batch.start)
+    params, features = params.replace(weights=weights), agent.encode(batch.obs)
+    _, outputs = agent.actor(params, memory["actor"] if agent.recurrent else (), features, batch.start)
+    _, value = agent.critic(params, memory["critic"] if agent.recurrent else (), features, batch.start)
     outputs = agent.distribution.restrict(outputs, batch.mask)
 
     advantage = batch.advantage
@@ -374,17 +337,47 @@ def gae(
         advantage = surprise + gamma * gae_lambda * jnp.where(ended, 0.0, later)
         return advantage, advantage
 
-    return jax.lax.scan(back, jnp.zeros_like(value[0]), (surprise, terminated | truncated), reverse=True)[1]
+    steps = (surprise, terminated | truncated)
+    return jax.lax.scan(back, jnp.zeros_like(value[0]), steps, reverse=True, unroll=GAE_UNROLL)[1]
 
 
-def value_of_outcomes(agent: Agent, params: AgentParams, experience: Experience) -> Float[Array, "t n"]:
-    """The value of what every step led to, given what was remembered then; all steps at once."""
-    time, lanes = experience.reward.shape
-    memory, final_obs = jax.tree.map(
-        lambda leaf: leaf.reshape(time * lanes, *leaf.shape[2:]), (experience.memory, experience.final_obs)
-    )
-    _, _, value = agent.decide(params, memory, final_obs, jnp.zeros(time * lanes, jnp.bool_))
-    return value.reshape(time, lanes)
+def judge(
+    agent: Agent, params: AgentParams, first_memory: Any, last_memory: Any, experience: Experience
+) -> tuple[Float[Array, "t n"], Float[Array, "t n"], Any]:
+    """(values of what was seen, values of what every step led to, `last_memory` with what the critic remembers).
+
+    What a step led to is what the next one saw, given the same memory, unless the episode ended. Only the last step
+    and episodes that were cut off need the critic once more; where the rules terminated, nobody asks.
+    """
+    first = first_memory["critic"] if agent.recurrent else ()
+    memories, value = agent.critic(params, first, agent.encode(experience.obs), experience.start)
+    if agent.recurrent:
+        last_memory = {**last_memory, "critic": memories[-1]}
+    never = jnp.zeros_like(experience.start[0])
+
+    def outcome(memory: Any, final_obs: Any) -> Float[Array, " n"]:
+        return agent.value(params, memory, final_obs, never)
+
+    last = outcome(*jax.tree.map(lambda leaf: leaf[-1], (memories, experience.final_obs)))
+    time = jnp.arange(len(value))[:, None]
+    cut = experience.truncated & ~experience.terminated & (time < len(value) - 1)
+
+    def ask(carry: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Each lane's first cut that is left: seldom more than one, so the loop seldom turns twice."""
+        left, next_value = carry
+        when = jnp.argmax(left, axis=0)
+        ended = outcome(*jax.tree.map(lambda leaf: _at(leaf, when), (memories, experience.final_obs)))
+        here = left & (time == when)
+        return left & ~here, jnp.where(here, ended, next_value)
+
+    next_value = jnp.concatenate([value[1:], last[None]])
+    _, next_value = jax.lax.while_loop(lambda carry: jnp.any(carry[0]), ask, (cut, next_value))
+    return value, next_value, last_memory
+
+
+def _at(leaf: Float[Array, "t n ..."], when: Int[Array, " n"]) -> Float[Array, "n ..."]:
+    """Each lane's entry at a time of its own; written so that lanes on several devices stay where they are."""
+    return jnp.take_along_axis(leaf, when.reshape(1, -1, *[1] * (leaf.ndim - 2)), axis=0)[0]
 
 
 def scale_rewards(config: PPOConfig, learner: Learner, experience: Experience) -> tuple[Learner, Float[Array, "t n"]]:
@@ -401,11 +394,6 @@ def scale_rewards(config: PPOConfig, learner: Learner, experience: Experience) -
     discounted, sums = jax.lax.scan(forward, learner.discounted, (reward, experience.start))
     returns = learner.returns.update(sums)
     return learner.replace(returns=returns, discounted=discounted), reward / returns.std
-
-
-def shuffled(rng: Rng, n: int) -> Int[Array, " n"]:
-    """0 ... n - 1 in random order: the order of n random words (jax.random sorts several times)."""
-    return jnp.argsort(mix(rng.k0, rng.k1, rng.counter, jnp.arange(n, dtype=jnp.uint32)))
 
 
 def summarise(episodes: dict[str, Any]) -> Metrics:
