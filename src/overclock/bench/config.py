@@ -3,17 +3,21 @@
 import dataclasses
 import difflib
 import importlib.util
+import json
 import os
 import shlex
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from overclock.env import registry
 from overclock.errors import MissingError, UsageError
 
 LEAST_REPEATS = 5  # fewer show no spread
 PEERS = {"gymnasium": "gymnasium", "gymnax": "peers", "envpool": "envpool"}  # package -> the extra that installs it
-XLA, NATIVE = "overclock", "overclock-native"  # the names of our own rows
+PUFFERLIB = "pufferlib"  # a peer that is no package here: its C is obtained and compiled (envs/pong/obtain.py)
+# The names of our own rows: under XLA, on kernels of C and of CUDA, Rust stepped from Python and playing by itself.
+XLA, C, CUDA, NATIVE, NATIVE_PLAY = "overclock", "overclock-c", "overclock-cuda", "overclock-native", "overclock-rust"
+OURS = (XLA, C, CUDA, NATIVE, NATIVE_PLAY)
 PLOT_FORMATS = (".png", ".svg", ".pdf")
 
 
@@ -26,7 +30,9 @@ class BenchConfig:
     batch: tuple[int, ...] = (1, 64, 1024, 16384, 65536)
     """Numbers of environments that step together; each is measured."""
     peers: str = ""
-    """Other implementations to measure in the same run, separated by commas: gymnasium, gymnax, envpool."""
+    """Other implementations to measure in the same run, separated by commas: gymnasium, gymnax, envpool, pufferlib."""
+    options: tuple[str, ...] = ()
+    """Static options of the environment, frameskip=8 for example; peers get them, too, where they have them."""
     device: Literal["auto", "cpu", "gpu"] = "auto"
     """Where JAX runs; auto takes the GPU if there is one."""
     steps: int | None = None
@@ -46,14 +52,29 @@ class BenchConfig:
     """Where our fresh episodes come from: fresh, optimistic:RATIO or pool:SIZE."""
     seed: int = 0
     """Seed of the first states and of the random actions."""
+    sizes: tuple[float, ...] = (2.0, 20.0, 200.0)
+    """Millions of parameters of the networks whose training is broken down."""
     plot: Path | None = None
-    """Draw steps per second against batch into this .png, .svg or .pdf file."""
+    """Draw steps per second against batch (or the parts of an iteration) into this .png, .svg or .pdf file."""
     output: Path | None = None
     """Write the JSON report into this file."""
 
     def peer_names(self) -> list[str]:
         """The peers, without spaces, repetitions and empty entries."""
         return list(dict.fromkeys(name for name in (part.strip() for part in self.peers.split(",")) if name))
+
+    def static(self) -> dict[str, Any]:
+        """The options by name: whole numbers, numbers, true and false, and words."""
+        found: dict[str, Any] = {}
+        for option in self.options:
+            name, sign, text = option.partition("=")
+            if not (name.isidentifier() and sign and text):
+                raise UsageError(f"--options takes name=value, frameskip=8 for example, got '{option}'.")
+            try:
+                found[name] = json.loads(text.lower() if text in ("True", "False") else text)
+            except ValueError:
+                found[name] = text
+        return found
 
     def validate(self) -> None:
         """Refuse, in one sentence, what cannot be measured, before any time is spent."""
@@ -69,6 +90,10 @@ class BenchConfig:
             raise UsageError(f"A spread needs at least {LEAST_REPEATS} repeats, got {self.repeats}; raise --repeats.")
         if self.min_seconds is not None and not self.min_seconds > 0:
             raise UsageError(f"--min-seconds must be positive, got {self.min_seconds}.")
+        if self.options:
+            registry.make(self.env, **self.static())
+        if not self.sizes or not all(size > 0 for size in self.sizes):
+            raise UsageError(f"--sizes takes millions of parameters, 2 20 200 for example, got {self.sizes}.")
         self._validate_resets()
         self._validate_peers()
         self._validate_files()
@@ -83,9 +108,12 @@ class BenchConfig:
 
     def _validate_peers(self) -> None:
         for name in self.peer_names():
+            if name == PUFFERLIB:
+                continue
             if name not in PEERS:
-                close = difflib.get_close_matches(name, PEERS, n=1)
-                hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(PEERS)}."
+                names = (*PEERS, PUFFERLIB)
+                close = difflib.get_close_matches(name, names, n=1)
+                hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(names)}."
                 raise UsageError(f"No peer is called '{name}'; {hint}")
             require(name, PEERS[name], f"The peer {name}")
 

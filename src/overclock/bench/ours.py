@@ -1,4 +1,4 @@
-"""Overclock's own rows of a benchmark: the JAX environment under XLA, and its Rust twin where there is one."""
+"""Our own rows of a benchmark that are stepped one by one: under XLA, and in Rust where there is such a twin."""
 
 import importlib.metadata
 from typing import Any
@@ -41,9 +41,11 @@ def xla_runner(
     return JaxRunner(identity, start, step, unroll, store)
 
 
-def native_runner(env_id: str, batch: int, actions: np.ndarray, seed: int, store: bool) -> HostRunner:
+def native_runner(
+    env_id: str, batch: int, actions: np.ndarray, seed: int, store: bool, static: dict[str, Any]
+) -> HostRunner:
     """The Rust implementation; raises MissingError or ImportError where it is not installed."""
-    vector = host_vector(env_id, batch, seed=seed, backend="native")
+    vector = host_vector(env_id, batch, seed=seed, backend="native", **static)
     identity = Identity(NATIVE, importlib.metadata.version(NATIVE), batch, "cpu", vector.autoreset)
     return HostRunner(identity, _NativeBatch(vector, seed), actions, store)
 

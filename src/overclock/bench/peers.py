@@ -18,7 +18,10 @@ from overclock.bench.runners import HostRunner, Identity, JaxRunner, Runner
 from overclock.errors import UsageError
 
 # our id -> each peer's id of the same environment
-COUNTERPARTS = {"cartpole-v1": {"gymnasium": "CartPole-v1", "gymnax": "CartPole-v1", "envpool": "CartPole-v1"}}
+COUNTERPARTS = {
+    "cartpole-v1": {"gymnasium": "CartPole-v1", "gymnax": "CartPole-v1", "envpool": "CartPole-v1"},
+    "pong-v1": {"pufferlib": "pong"},
+}
 WITH_VECTOR_ENTRY_POINT = ("CartPole-v1",)  # where Gymnasium has its own NumPy vectorisation
 MOST_SYNC_ENVS = 64  # a SyncVectorEnv steps one environment after the other: more of them change nothing per step
 TRIAL_SECONDS, TRIAL_ROUNDS = 0.05, 3  # of stepping per number of threads, when EnvPool's best is looked for

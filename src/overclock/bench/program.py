@@ -92,6 +92,14 @@ def absorb(checksum: UInt32[Array, " n"], outputs: Outputs) -> UInt32[Array, " n
     return total
 
 
+def absorb_lane(checksum: UInt32[Array, ""], outputs: Outputs) -> UInt32[Array, ""]:
+    """`absorb` for one lane of a kernel: the same checksum."""
+    total = checksum * CHECKSUM_FACTOR
+    for leaf in jax.tree.leaves((outputs.obs, outputs.reward, outputs.terminated, outputs.truncated)):
+        total = total + jnp.sum(bits(leaf), dtype=jnp.uint32)
+    return total
+
+
 def bits(values: Array) -> UInt32[Array, "n ..."]:
     """Values as 32-bit words that differ where the values do (64-bit values fold their halves)."""
     if values.dtype == jnp.bool_ or jnp.issubdtype(values.dtype, jnp.integer):

@@ -9,14 +9,16 @@ from typing import Any
 import jax
 
 from overclock.bench import machine
-from overclock.bench.config import NATIVE, XLA, BenchConfig
+from overclock.bench.config import CUDA, NATIVE, NATIVE_PLAY, OURS, PUFFERLIB, BenchConfig, C
+from overclock.bench.kernels import kernel_runner
+from overclock.bench.loops import pufferlib_runner, rust_runner
 from overclock.bench.machine import Device
 from overclock.bench.ours import native_runner, random_actions, strategy, xla_runner
 from overclock.bench.peers import counterpart, envpool_runner, gymnasium_runners, gymnax_runner
 from overclock.bench.runners import Runner
 from overclock.env import registry
 from overclock.errors import MissingError
-from overclock.vector import vectorize
+from overclock.vector import UnsupportedError, vectorize
 
 SCHEMA = "overclock.bench/1"
 STEP = (
@@ -80,24 +82,41 @@ def seconds_on(config: BenchConfig, device: Device) -> float:
 
 def build_runners(config: BenchConfig, env_id: str, batch: int, device: Device) -> tuple[list[Runner], list[Skip]]:
     """Everything that is measured at one batch, and what cannot be measured here, with the reason."""
-    env, params = registry.make(env_id)
+    static = config.static()
+    env, params = registry.make(env_id, **static)
     unroll, seed, store, peers = unroll_on(config, device, batch), config.seed, config.store, config.peer_names()
     venv = vectorize(env, batch, resets=strategy(config.resets))
     actions = random_actions(env, params, batch, seed)
     runners: list[Runner] = [xla_runner(venv, params, device.platform, seed, unroll, store)]
+
+    def on_kernel() -> list[Runner]:
+        backend = "c" if device.platform == "cpu" else "cuda"
+        kernel = vectorize(env, batch, backend=backend)
+        return [kernel_runner(C if backend == "c" else CUDA, kernel, params, device.platform, seed, store)]
+
     others: dict[str, Callable[[], list[Runner]]] = {
         "gymnax": lambda: [gymnax_runner(env_id, batch, device.platform, seed, unroll, store)],
         "gymnasium": lambda: gymnasium_runners(env_id, batch, actions, seed, store),
         "envpool": lambda: [envpool_runner(env_id, batch, actions, seed, store)],
+        PUFFERLIB: lambda: [pufferlib_runner(batch, static)],
     }
-    wanted = {name: others[name] for name in peers}
+    ours: dict[str, Callable[[], list[Runner]]] = {}
+    if config.resets == "fresh":
+        ours[C if device.platform == "cpu" else CUDA] = on_kernel
     if registry.spec(env_id).native is not None:
-        wanted = {NATIVE: lambda: [native_runner(env_id, batch, actions, seed, store)], **wanted}
+        ours[NATIVE] = lambda: [native_runner(env_id, batch, actions, seed, store, static)]
+        if not store:
+            ours[NATIVE_PLAY] = lambda: [rust_runner(env_id, batch, seed, static)]
+    wanted = {**ours, **{name: others[name] for name in peers}}
     skipped: list[Skip] = []
     for name, build in wanted.items():
         try:
             runners += build()
-        except (MissingError, ImportError) as error:  # installed but broken: said in the report, not hidden
+        except (
+            MissingError,
+            ImportError,
+            UnsupportedError,
+        ) as error:  # installed but broken: said in the report, not hidden
             skipped.append({"implementation": name, "reason": str(error)})
     return runners, skipped
 
@@ -189,9 +208,9 @@ def ratios(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
     A peer that ran at a smaller batch than the one asked for has none: speeds at different batches do not compare.
     """
     found = []
-    for ours in (r for r in results if r["implementation"] in (XLA, NATIVE)):
+    for ours in (r for r in results if r["implementation"] in OURS):
         for peer in results:
-            if peer["implementation"] in (XLA, NATIVE) or {peer["batch"], peer["run_batch"]} != {ours["batch"]}:
+            if peer["implementation"] in OURS or {peer["batch"], peer["run_batch"]} != {ours["batch"]}:
                 continue
             pairs = [a / b for a, b in zip(ours["sps"]["samples"], peer["sps"]["samples"], strict=True)]
             found.append(

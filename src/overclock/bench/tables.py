@@ -15,9 +15,12 @@ COLUMNS = [
     "steps/call",
     "episode",
     "compile",
-    "overclock is",
+    "fastest of ours is",
 ]
 RESET_COLUMNS = ["strategy", "steps/s", "lowest .. highest", "time per step", "resets shared", "compile"]
+BREAKDOWN_COLUMNS = [
+    "parameters", "implementation", "steps/s", "environment", "inference", "update", "transfer", "iteration", "MFU",
+]  # fmt: skip
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "K"))
 
 
@@ -37,7 +40,10 @@ def compared(ratio: float) -> str:
 
 def rows(report: dict[str, Any]) -> list[list[str]]:
     """The cells of a throughput report, in the order of `COLUMNS`."""
-    against = {(r["batch"], r["peer"]): r["ratio"] for r in report["ratios"] if r["implementation"] == XLA}
+    against: dict[tuple[int, str], float] = {}
+    for entry in report["ratios"]:
+        key = (entry["batch"], entry["peer"])
+        against[key] = max(entry["ratio"], against.get(key, 0.0))
     cells = []
     for row in report["results"]:
         ratio = against.get((row["batch"], row["implementation"]))
@@ -71,6 +77,21 @@ def reset_rows(report: dict[str, Any]) -> list[list[str]]:
     ]
 
 
+def breakdown_rows(report: dict[str, Any]) -> list[list[str]]:
+    """The cells of a report on the parts of training, in the order of `BREAKDOWN_COLUMNS`."""
+    return [
+        [
+            f"{row['parameters'] / 1e6:.1f} M",
+            row["implementation"],
+            rate(row["sps"]),
+            *(f"{row['share'][part]:.1%}" for part in ("environment", "inference", "update", "transfer")),
+            f"{sum(row['seconds'].values()) * 1e3:.1f} ms",
+            _or_dash(row["mfu"], "{:.1%}"),
+        ]
+        for row in report["results"]
+    ]
+
+
 def shared(row: dict[str, Any]) -> str:
     """The share of restarts that shared an episode, or why there is no such number."""
     if row["shared_share"] is None:
@@ -82,13 +103,15 @@ def columns_and_rows(report: dict[str, Any]) -> tuple[list[str], list[list[str]]
     """The table of either kind of report."""
     if report["schema"].startswith("overclock.bench.resets/"):
         return RESET_COLUMNS, reset_rows(report)
+    if report["schema"].startswith("overclock.bench.breakdown/"):
+        return BREAKDOWN_COLUMNS, breakdown_rows(report)
     return COLUMNS, rows(report)
 
 
 def title(report: dict[str, Any]) -> str:
     """What was measured, where and when, in one line."""
     at = f", batch {report['batch']:,}" if "batch" in report else ""
-    stored = ", outputs stored" if any(row["stored"] for row in report["results"]) else ""
+    stored = ", outputs stored" if any(row.get("stored") for row in report["results"]) else ""
     where = f"{device_name(report)}, jax {report['machine']['jax']}"
     return f"{report['environment']}{at}{stored} on {where}, {report['date'][:10]}"
 

@@ -21,20 +21,28 @@ class Bench(BenchConfig):
       overclock bench cartpole
       overclock bench cartpole --batch 1024 65536 --peers gymnasium,gymnax,envpool --plot cartpole.png
       overclock bench cartpole --batch 65536 --device gpu --json
+      overclock bench pong --options frameskip=8 --peers pufferlib
+      overclock bench pong --options frameskip=8 --breakdown --batch 4096 --plot breakdown.png
       overclock bench --compare-resets --batch 4096
     """
 
     env: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="ENV")] = "cartpole"
     """Id of the environment, for example cartpole."""
+    breakdown: bool = False
+    """Measure where the time of training goes instead: environment, inference, update, transfer; the first --batch
+    is the number of lanes."""
     compare_resets: bool = False
     """Measure the reset strategies instead, on a synthetic environment with an expensive reset."""
     json: bool = False
-    """Print one JSON object (schema overclock.bench/1 or overclock.bench.resets/1) instead of a table."""
+    """Print one JSON object (schema overclock.bench/1, overclock.bench.breakdown/1 or overclock.bench.resets/1) instead
+    of a table."""
 
     def run(self) -> int:
         """Measure, write the files that were asked for, print."""
         if self.compare_resets and self.plot is not None:
             raise UsageError("--plot draws throughput against batch; leave it out with --compare-resets.")
+        if self.compare_resets and self.breakdown:
+            raise UsageError("--breakdown and --compare-resets are two measurements; ask for one of them.")
         with console().status("starting JAX") as status:
             report = self._measure(status.update)
         self._write(report)
@@ -47,20 +55,22 @@ class Bench(BenchConfig):
     def _measure(self, progress: Any) -> dict[str, Any]:
         from overclock import bench
 
+        if self.breakdown:
+            return bench.measure_breakdown(self, progress)
         return (bench.measure_resets if self.compare_resets else bench.measure)(self, progress)
 
     def _write(self, report: dict[str, Any]) -> None:
         from overclock.bench.kept import keep
         from overclock.files import write_whole
 
-        if not self.compare_resets:
+        if not (self.compare_resets or self.breakdown):
             keep(report)
         if self.output is not None:
             write_whole(self.output, (json_format.dumps(report, indent=2) + "\n").encode())
         if self.plot is not None:
-            from overclock.bench import plot
+            from overclock.bench import plot, plot_breakdown
 
-            plot(report, self.plot)
+            (plot_breakdown if self.breakdown else plot)(report, self.plot)
 
 
 def show(report: dict[str, Any]) -> None:

@@ -1,0 +1,281 @@
+"""Where the time of training goes: environment, inference, update and transfer, for networks of several sizes.
+
+One iteration is a rollout of a recurrent policy and what PPO learns from it. A JAX environment is compiled into one
+program with them, which cannot be stopped in between; so its parts are differences of whole measurements:
+
+- *environment*: an iteration minus the same iteration on a no-op environment with the same spaces;
+- *update*: learning alone, from experience of the same shapes;
+- *inference*: what is left. Nothing is transferred.
+
+An environment outside JAX is stepped from Python, part after part, each waited for and timed by itself.
+"""
+
+import dataclasses
+import functools
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from overclock.bench import machine
+from overclock.bench.config import NATIVE, XLA, BenchConfig
+from overclock.bench.report import Progress, Skip, header, silent
+from overclock.env import registry
+from overclock.env.kernel import Environment, Params
+from overclock.env.rng import Rng, Section
+from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space, structure
+from overclock.env.struct import Struct
+from overclock.errors import MissingError
+from overclock.train.agent import Agent
+from overclock.train.flops import update_flops
+from overclock.train.peak import known_peak
+from overclock.train.ppo import Experience, PPOConfig, Trainer, explore, learn, make_agent, make_learner, make_train
+from overclock.train.sizes import parameters, sized
+from overclock.vector import host_vector
+
+SCHEMA = "overclock.bench.breakdown/1"
+PARTS = ("environment", "inference", "update", "transfer")
+REFERENCE = "reference"
+
+
+class StillState(Struct):
+    """Which of two observations is seen; they take turns, so that no compiler may take them for constant."""
+
+    odd: Bool[Array, ""]
+
+
+@dataclasses.dataclass(frozen=True)
+class Still(Environment[StillState, Params]):
+    """The spaces of another environment, and nothing that happens."""
+
+    like: Environment[Any, Any]
+
+    def default_params(self) -> Params:
+        return Params()
+
+    def observation_space(self, params: Params) -> Space:
+        return self.like.observation_space(self.like.default_params())
+
+    def action_space(self, params: Params) -> Space:
+        return self.like.action_space(self.like.default_params())
+
+    def init(self, draw: Any, params: Params) -> StillState:
+        return StillState(jnp.bool_(False))
+
+    def transition(
+        self, state: StillState, action: Any, draw: Any, params: Params
+    ) -> tuple[StillState, Float[Array, ""], Bool[Array, ""]]:
+        return StillState(~state.odd), jnp.float32(0), jnp.bool_(False)
+
+    def observe(self, state: StillState, params: Params) -> Any:
+        return _zeros_or_ones(self.observation_space(params), state.odd)
+
+
+def _zeros_or_ones(space: Space, ones: Bool[Array, ""]) -> Any:
+    """A value of a space that is as close to zeros, or to ones, as its bounds allow."""
+    if isinstance(space, Dict):
+        return {name: _zeros_or_ones(inner, ones) for name, inner in space.spaces}
+    leaf = structure(space)
+    value = jnp.where(ones, jnp.ones(leaf.shape, leaf.dtype), jnp.zeros(leaf.shape, leaf.dtype))
+    if isinstance(space, Box):
+        return jnp.clip(value, *space.bounds())
+    assert isinstance(space, Discrete | MultiDiscrete)
+    return jnp.minimum(value, np.asarray(space.n if isinstance(space, Discrete) else space.nvec, leaf.dtype) - 1)
+
+
+def measure_breakdown(config: BenchConfig, progress: Progress | None = None) -> dict[str, Any]:
+    """Every implementation with every size of network; returns the JSON-able report."""
+    config.validate()
+    say = progress or silent
+    device = machine.find_device(config.device)
+    entry = registry.spec(config.env)
+    results: list[dict[str, Any]] = []
+    skipped: list[Skip] = []
+    with jax.default_device(device):
+        for millions in config.sizes:
+            training = training_config(config, millions)
+            for name, build in _implementations(config, entry).items():
+                say(f"{name} with {millions:g} million parameters")
+                try:
+                    parts = build(training)
+                except MissingError as error:
+                    skip = {"implementation": name, "reason": str(error)}
+                    skipped += [] if skip in skipped else [skip]
+                    continue
+                results.append(_row(name, config, training, parts, device))
+    top = header(SCHEMA, config, device)
+    return {
+        **top,
+        "command": f"{top['command']} --breakdown",
+        "environment": entry.id,
+        "iteration": _words(training_config(config, config.sizes[0])),
+        "results": results,
+        "skipped": skipped,
+    }
+
+
+def training_config(config: BenchConfig, millions: float) -> PPOConfig:
+    """A GRU of that size, one pass of four minibatches over 64 steps of every lane."""
+    lanes = config.batch[0]
+    return PPOConfig(
+        num_envs=lanes, num_steps=64, num_epochs=1, num_minibatches=min(4, lanes), anneal=False,
+        precision="bf16", **sized("gru", millions),
+    )  # fmt: skip
+
+
+def _words(config: PPOConfig) -> str:
+    return (
+        f"{config.num_steps} steps of {config.num_envs:,} lanes with a GRU, then {config.num_epochs} pass of "
+        f"{config.num_minibatches} minibatches over them; products in {config.precision}"
+    )
+
+
+def _implementations(config: BenchConfig, entry: Any) -> dict[str, Callable[[PPOConfig], dict[str, float]]]:
+    static, repeats = config.static(), config.repeats
+    env, params = registry.make(entry.id, **static)
+    spaces = env.observation_space(params), env.action_space(params)
+    found = {XLA: lambda training: jax_parts(env, training, repeats)}
+    if entry.native is not None:
+        found[NATIVE] = lambda training: host_parts(
+            host_vector(entry.id, training.num_envs, backend="native", **static), spaces, training, repeats
+        )
+    if entry.id == "pong-v1":
+
+        def reference(training: PPOConfig) -> dict[str, float]:
+            from overclock.envs.pong.vector import PufferLibVector
+
+            return host_parts(PufferLibVector(training.num_envs, **static), spaces, training, repeats)
+
+        found[REFERENCE] = reference
+    return found
+
+
+def jax_parts(env: Environment[Any, Any], config: PPOConfig, repeats: int) -> dict[str, float]:
+    """Seconds of an iteration's parts in one compiled program."""
+    trainer = make_train(env, config=config)
+    whole = _iteration_seconds(trainer, repeats)
+    still = _iteration_seconds(make_train(Still(env), config=config), repeats)
+    learner = trainer.init(jax.random.key(0)).learner
+    experience, memory = _blank(trainer)
+    study = jax.jit(
+        lambda learner, memory, experience: learn(trainer.agent, config, learner, memory, memory, experience)
+    )
+    update = _median_seconds(lambda: study(learner, memory, experience), repeats)
+    return {
+        "environment": max(whole - still, 0.0),
+        "inference": max(still - update, 0.0),
+        "update": update,
+        "transfer": 0.0,
+    }
+
+
+def _iteration_seconds(trainer: Trainer, repeats: int) -> float:
+    state = trainer.init(jax.random.key(0))
+
+    def once() -> Any:
+        nonlocal state
+        state, metrics = trainer.advance(state, 1)
+        return metrics
+
+    return _median_seconds(once, repeats)
+
+
+def _median_seconds(run: Callable[[], Any], repeats: int) -> float:
+    jax.block_until_ready(run())  # compiles
+    jax.block_until_ready(run())
+    seconds = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        jax.block_until_ready(run())
+        seconds.append(time.perf_counter() - began)
+    return statistics.median(seconds)
+
+
+def _blank(trainer: Trainer) -> tuple[Experience, Any]:
+    """Experience of the right shapes, and the memory before it."""
+    config, agent = trainer.config, trainer.agent
+    leading = (config.num_steps, config.num_envs)
+    memory = agent.first_memory(config.num_envs)
+    obs = jax.tree.map(lambda leaf: jnp.ones(leaf.shape, leaf.dtype), structure(agent.observation_space, leading))
+    first = jax.tree.map(lambda leaf: leaf[0], obs)
+    flags, zeros = jnp.zeros(leading, jnp.bool_), jnp.zeros(leading, jnp.float32)
+    params = trainer.init(jax.random.key(0)).learner.params
+    rng = Rng.of(0).lanes(config.num_envs).of_section(Section.ACTION)
+    _, action, _ = jax.eval_shape(lambda: explore(agent, params, memory, first, flags[0], None, rng))
+    actions = jax.tree.map(lambda leaf: jnp.zeros((config.num_steps, *leaf.shape), leaf.dtype), action)
+    return Experience(obs, flags, None, actions, zeros, zeros, flags, flags, obs), memory
+
+
+class Stopwatch:
+    """Seconds by part; every part waits for what it started."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = dict.fromkeys(PARTS, 0.0)
+
+    def time(self, part: str, work: Callable[..., Any], *arguments: Any) -> Any:
+        """The result of some work, which counts for a part."""
+        began = time.perf_counter()
+        result = jax.block_until_ready(work(*arguments))
+        self.seconds[part] += time.perf_counter() - began
+        return result
+
+
+def host_parts(vector: Any, spaces: tuple[Space, Space], config: PPOConfig, repeats: int) -> dict[str, float]:
+    """Seconds of an iteration's parts with an environment outside JAX; the median over iterations of each."""
+    agent = make_agent(*spaces, config)
+    learner = make_learner(agent, config, jax.random.key(0))
+    act = jax.jit(functools.partial(_act, agent))
+    study = jax.jit(functools.partial(learn, agent, config))
+    memory, rng = agent.first_memory(config.num_envs), Rng.of(0).lanes(config.num_envs).of_section(Section.ACTION)
+    obs, start = np.array(vector.reset()), np.ones(config.num_envs, np.bool_)
+    measured = []
+    for _ in range(repeats + 1):
+        watch, first, rows = Stopwatch(), memory, []
+        for _ in range(config.num_steps):
+            seen = watch.time("transfer", jax.device_put, (obs, start))
+            memory, action, played, log_prob = watch.time("inference", act, learner.params, memory, *seen, rng)
+            step = watch.time("environment", vector.step, watch.time("transfer", np.asarray, played))
+            after = [np.array(part) for part in (step.reward, step.terminated, step.truncated, step.final_obs)]
+            rows.append((obs, start, action, log_prob, *after))
+            obs, start, rng = np.array(step.obs), step.terminated | step.truncated, rng.advance()
+        experience = watch.time("transfer", _sent, rows)
+        learner, memory, _ = watch.time("update", study, learner, first, memory, experience)
+        measured.append(watch.seconds)
+    return {part: statistics.median(one[part] for one in measured[1:]) for part in PARTS}
+
+
+def _act(agent: Agent, params: Any, memory: Any, obs: Any, start: Any, rng: Rng) -> tuple[Any, Any, Any, Any]:
+    """(memory, actions, actions as the environment takes them, their log-probabilities)."""
+    memory, action, log_prob = explore(agent, params, memory, obs, start, None, rng)
+    return memory, action, agent.distribution.playable(action), log_prob
+
+
+def _sent(rows: list[tuple[Any, ...]]) -> Experience:
+    """The steps as experience on the device."""
+    obs, start, action, log_prob, reward, terminated, truncated, final_obs = (
+        jnp.stack(column) if isinstance(column[0], jax.Array) else jax.device_put(np.stack(column))
+        for column in zip(*rows, strict=True)
+    )
+    return Experience(obs, start, None, action, log_prob, reward, terminated, truncated, final_obs)
+
+
+def _row(name: str, config: BenchConfig, training: PPOConfig, parts: dict[str, float], device: Any) -> dict[str, Any]:
+    env, params = registry.make(config.env, **config.static())
+    agent = make_agent(env.observation_space(params), env.action_space(params), training)
+    seconds = sum(parts.values())
+    peak = known_peak(device, training.precision)
+    flops = update_flops(agent, training) / seconds
+    return {
+        "implementation": name,
+        "parameters": parameters(agent),
+        "seconds": parts,
+        "share": {part: spent / seconds for part, spent in parts.items()},
+        "sps": training.steps_per_update / seconds,
+        "flops_per_second": flops,
+        "mfu": None if peak is None else flops / peak,
+    }

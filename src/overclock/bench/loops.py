@@ -1,0 +1,115 @@
+"""Implementations that play by themselves: Rust's own loop, and PufferLib's C on every core.
+
+Their timed call is one request for so many steps; drawing actions, or reading them from a table, is inside, and so is
+writing every observation.
+"""
+
+import importlib.metadata
+import multiprocessing
+from typing import Any, Protocol
+
+from overclock.bench import machine
+from overclock.bench.config import NATIVE, NATIVE_PLAY, PUFFERLIB
+from overclock.bench.runners import Identity, units_lasting
+from overclock.vector import host_vector
+
+LEAST_STEPS = 1024  # of a call that counts episodes
+EPISODES_PER_LANE = 20  # the last one of a lane is cut: a bias below 5 %
+
+
+class Loop(Protocol):
+    """Something that plays."""
+
+    def play(self, steps: int) -> float:
+        """So many steps in every lane; returns how many episodes ended."""
+        ...
+
+
+class LoopRunner:
+    """A `Loop` behind the interface of a runner."""
+
+    unroll = None
+
+    def __init__(self, identity: Identity, loop: Loop, actions: str) -> None:
+        self.identity, self.actions, self._loop = identity, actions, loop
+
+    def plan(self, seconds: float) -> int:
+        """As `Runner.plan`."""
+        return units_lasting(seconds, self._loop.play)
+
+    def prepare(self, steps: int) -> None:
+        """As `Runner.prepare`."""
+        self._steps = steps
+
+    def stored_bytes(self) -> int:
+        """As `Runner.stored_bytes`."""
+        return 0
+
+    def call(self) -> None:
+        """As `Runner.call`."""
+        self._loop.play(self._steps)
+
+    def facts(self) -> dict[str, Any]:
+        """As `Runner.facts`; its outputs are written to memory, and there is no checksum of them."""
+        steps, lanes = max(self._steps, LEAST_STEPS), self.identity.batch
+        episodes = self._loop.play(steps)
+        # With few episodes per lane, those that are cut off at the end would make the mean too long.
+        length = steps * lanes / episodes if episodes >= EPISODES_PER_LANE * lanes else None
+        return {"checksum": None, "mean_episode_length": length, "program_bytes": None}
+
+
+class _RustLoop:
+    def __init__(self, env_id: str, batch: int, seed: int, static: dict[str, Any]) -> None:
+        self._vector: Any = host_vector(env_id, batch, seed=seed, backend="native", **static)
+
+    def play(self, steps: int) -> float:
+        return float(self._vector.play(steps)[1])
+
+
+def rust_runner(env_id: str, batch: int, seed: int, static: dict[str, Any]) -> LoopRunner:
+    """The Rust implementation's own loop."""
+    identity = Identity(NATIVE_PLAY, importlib.metadata.version(NATIVE), batch, "cpu", "same_step")
+    return LoopRunner(identity, _RustLoop(env_id, batch, seed, static), "drawn inside the timed loop")
+
+
+class PufferLibLoop:
+    """PufferLib's C on `processes` processes, which share the batch and play at the same time."""
+
+    def __init__(self, batch: int, processes: int, static: dict[str, Any]) -> None:
+        spawn = multiprocessing.get_context("spawn")  # a fork of a process that runs JAX may hang
+        self._pipes = []
+        for i in range(processes):
+            ours, theirs = spawn.Pipe()
+            lanes = batch * (i + 1) // processes - batch * i // processes
+            spawn.Process(target=_play_pufferlib, args=(theirs, lanes, static, i), daemon=True).start()
+            self._pipes.append(ours)
+        self.play(1)
+
+    def play(self, steps: int) -> float:
+        """As `Loop.play`."""
+        for pipe in self._pipes:
+            pipe.send(steps)
+        return sum(pipe.recv() for pipe in self._pipes)
+
+
+def _play_pufferlib(pipe: Any, lanes: int, static: dict[str, Any], seed: int) -> None:
+    from overclock.envs.pong.library import play
+
+    while True:
+        try:
+            steps = pipe.recv()
+        except EOFError:
+            return
+        pipe.send(play(lanes, steps, seed=seed, **static)["games"])
+
+
+def pufferlib_runner(batch: int, static: dict[str, Any]) -> LoopRunner:
+    """PufferLib's C Pong as its own vector steps it, one process per core."""
+    from overclock.envs.pong.library import constants
+    from overclock.envs.pong.obtain import VERSION
+
+    constants()  # obtained and compiled here, so that a reason why not is said once
+    processes = max(1, min(machine.cores(), batch))
+    note = f"{processes} processes, which share the batch"
+    identity = Identity(PUFFERLIB, VERSION, batch, "cpu", "same_step", note)
+    return LoopRunner(identity, PufferLibLoop(batch, processes, static), "from a table drawn beforehand")

@@ -1,0 +1,78 @@
+"""Where the time of training goes: every part of every iteration is counted once, whoever steps the environment."""
+
+import json
+
+import jax
+import pytest
+
+import overclock
+from overclock.bench.breakdown import PARTS, Still, host_parts, jax_parts, measure_breakdown, training_config
+from overclock.bench.config import BenchConfig
+from overclock.bench.tables import breakdown_rows, markdown
+from overclock.env.check import check_environment
+from overclock.errors import UsageError
+from overclock.vector import host_vector
+
+SMALL = BenchConfig(env="pong", batch=(8,), sizes=(0.002,), repeats=5, options=("frameskip=2",))
+
+
+def test_the_no_op_environment_has_the_spaces_of_the_other_and_is_one():
+    env, params = overclock.make("pong", frameskip=2)
+    still = Still(env)
+    check_environment(still)
+    assert still.observation_space(still.default_params()) == env.observation_space(params)
+    assert still.action_space(still.default_params()) == env.action_space(params)
+
+
+def test_its_observation_changes_with_every_step():
+    still = Still(overclock.make("pong")[0])
+    first, state = still.reset(jax.random.key(0))
+    second, state, *_ = still.step(jax.random.key(1), state, 0)
+    third, *_ = still.step(jax.random.key(2), state, 0)
+    assert (first != second).all()
+    assert (first == third).all()
+
+
+@pytest.mark.parametrize("where", ["jax", "host"])
+def test_the_parts_are_seconds_and_learning_takes_some(where):
+    env, params = overclock.make("pong", frameskip=2)
+    config = training_config(SMALL, 0.002)
+    if where == "jax":
+        parts = jax_parts(env, config, 2)
+        assert parts["transfer"] == 0
+    else:
+        vector = host_vector(env, config.num_envs)
+        parts = host_parts(vector, (env.observation_space(params), env.action_space(params)), config, 2)
+        assert min(parts.values()) > 0
+    assert tuple(parts) == PARTS
+    assert parts["update"] > 0
+
+
+def test_the_report_has_a_row_per_implementation_and_repeats_by_its_command(monkeypatch):
+    parts = {"environment": 0.1, "inference": 0.2, "update": 0.6, "transfer": 0.1}
+    monkeypatch.setattr("overclock.bench.breakdown.jax_parts", lambda *_: parts)
+    monkeypatch.setattr("overclock.bench.breakdown._implementations", lambda *_: {"overclock": lambda _: parts})
+    report = json.loads(json.dumps(measure_breakdown(SMALL)))
+    (row,) = report["results"]
+    assert row["share"] == pytest.approx(parts)
+    assert row["sps"] == pytest.approx(64 * 8)
+    assert (
+        report["command"]
+        == "overclock bench pong --batch 8 --options frameskip=2 --repeats 5 --sizes 0.002 --breakdown"
+    )
+    assert breakdown_rows(report)[0][3:8] == ["10.0%", "20.0%", "60.0%", "10.0%", "1000.0 ms"]
+    assert "64 steps of 8 lanes with a GRU" in report["iteration"]
+    assert "overclock" in markdown(report)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"sizes": (0.0,)}, "--sizes takes millions"),
+        ({"options": ("frameskip",)}, "--options takes name=value"),
+        ({"options": ("frames=2",)}, "has no option 'frames'"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(changes, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        BenchConfig(**{"env": "pong", **changes}).validate()
