@@ -7,6 +7,7 @@ import pytest
 
 import overclock
 from overclock.bench.breakdown import PARTS, Still, host_parts, jax_parts, measure_breakdown, training_config
+from overclock.bench.breakdown_plot import draw
 from overclock.bench.config import BenchConfig
 from overclock.bench.tables import breakdown_rows, markdown
 from overclock.env.check import check_environment
@@ -76,3 +77,15 @@ def test_the_report_has_a_row_per_implementation_and_repeats_by_its_command(monk
 def test_what_cannot_be_measured_is_refused(changes, sentence):
     with pytest.raises(UsageError, match=sentence):
         BenchConfig(**{"env": "pong", **changes}).validate()
+
+
+def test_the_picture_has_a_bar_per_row_with_its_parts_on_top_of_each_other():
+    pytest.importorskip("matplotlib")
+    share = {"environment": 0.1, "inference": 0.2, "update": 0.6, "transfer": 0.1}
+    row = {"implementation": "overclock", "parameters": 2_000_000, "share": share, "sps": 5e6}
+    machine = {"platform": "gpu", "device": "A GPU", "cpu": "", "cores": 1}
+    report = {"environment": "pong-v1", "iteration": "one", "machine": machine, "results": [row, row]}
+    axes = draw(report).axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["overclock\n2 M"] * 2
+    tops = [bar.get_y() + bar.get_height() for bar in axes.patches]
+    assert tops[:4] == pytest.approx([0.1, 0.3, 0.9, 1.0])

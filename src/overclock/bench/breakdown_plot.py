@@ -1,12 +1,10 @@
 """The picture of a breakdown: one bar per implementation and network, stacked by part."""
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from overclock.bench.plots import blank, save
 from overclock.bench.tables import device_name, rate
-from overclock.errors import MissingError
-from overclock.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,18 +15,12 @@ LEAST_LABEL = 0.04  # of a bar; smaller parts have no room for their number
 
 def plot_breakdown(report: dict[str, Any], path: Path) -> None:
     """Draw a breakdown into a file; its suffix decides the format."""
-    content = io.BytesIO()
-    draw(report).savefig(content, format=path.suffix.lower().lstrip("."))
-    write_whole(path, content.getvalue())
+    save(draw(report), path)
 
 
 def draw(report: dict[str, Any]) -> "Figure":
     """The picture of a breakdown."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingError("Plots need matplotlib; install it with `pip install 'overclock[report]'`.") from error
-    figure = Figure(figsize=(9.0, 5.0), dpi=160, layout="constrained")
+    figure = blank(9.0)
     axes = figure.add_subplot()
     labels = []
     for place, row in enumerate(report["results"]):

@@ -25,20 +25,30 @@ Point = tuple[int, float, float, float]  # the batch that ran, lowest, median, h
 
 def plot(report: dict[str, Any], path: Path) -> None:
     """Draw a throughput report into a file; its suffix decides the format."""
+    save(draw(report), path)
+
+
+def save(figure: "Figure", path: Path) -> None:
+    """Write a picture; the file's suffix decides the format."""
     content = io.BytesIO()
-    draw(report).savefig(content, format=path.suffix.lower().lstrip("."))
+    figure.savefig(content, format=path.suffix.lower().lstrip("."))
     write_whole(path, content.getvalue())
+
+
+def blank(width: float) -> "Figure":
+    """A picture with nothing on it, so many inches wide."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingError("Plots need matplotlib; install it with `pip install 'overclock[report]'`.") from error
+    return Figure(figsize=(width, 5.0), dpi=160, layout="constrained")
 
 
 def draw(report: dict[str, Any]) -> "Figure":
     """The picture of a throughput report."""
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import FuncFormatter
-    except ImportError as error:
-        raise MissingError("Plots need matplotlib; install it with `pip install 'overclock[report]'`.") from error
+    figure = blank(8.0)
+    from matplotlib.ticker import FuncFormatter
 
-    figure = Figure(figsize=(8.0, 5.0), dpi=160, layout="constrained")
     axes = figure.add_subplot()
     lines = lines_of(report)
     ours, peers = itertools.cycle(OUR_COLOURS), itertools.cycle(PEER_COLOURS)
