@@ -61,3 +61,18 @@ def test_in_a_pipe_every_quarter_is_a_line(capsys):
         "30 steps: return 20.5, 1,000,000 steps/s",
         "100 steps: return 20.5, 1,000,000 steps/s, MFU 25.0%",
     ]
+
+
+def test_options_and_size_reach_the_training(monkeypatch):
+    asked = []
+    monkeypatch.setattr(command, "train_and_report", lambda *given: asked.append(given) or UNFINISHED)
+    cli.main(["train", "pong", "--options", "frameskip=8", "continuous=true", "--network", "gru", "--millions", "2"])
+    ((env_id, config, *_, static),) = asked
+    assert (env_id, static) == ("pong-v1", {"frameskip": 8, "continuous": True})
+    assert (config.network, config.memory, config.normalise_observations) == ("gru", config.hidden[0], True)
+    assert 12 * config.memory**2 == pytest.approx(2e6, rel=0.05)  # twelve square matrices make nearly all of it
+
+
+def test_an_option_without_a_value_is_refused(capsys):
+    assert cli.main(["train", "pong", "--options", "frameskip"]) == 2
+    assert "--options takes name=value, frameskip=8 for example, got 'frameskip'." in capsys.readouterr().err

@@ -93,3 +93,20 @@ def test_list_is_sorted_and_complete():
 def test_specs_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
         overclock.spec("cartpole").id = "other-v1"  # type: ignore[misc]
+
+
+def test_options_of_a_command_line_are_numbers_flags_and_words():
+    given = ["frameskip=8", "scale=0.5", "fast=true", "slow=False", "map_name=8x8"]
+    assert registry.parse_options(given) == {
+        "frameskip": 8,
+        "scale": 0.5,
+        "fast": True,
+        "slow": False,
+        "map_name": "8x8",
+    }
+
+
+@pytest.mark.parametrize("wrong", ["frameskip", "=8", "frameskip=", "a b=1"])
+def test_an_option_that_is_none_is_refused(wrong):
+    with pytest.raises(UsageError, match="--options takes name=value"):
+        registry.parse_options([wrong])

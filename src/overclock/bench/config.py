@@ -3,7 +3,6 @@
 import dataclasses
 import difflib
 import importlib.util
-import json
 import os
 import shlex
 from pathlib import Path
@@ -64,17 +63,8 @@ class BenchConfig:
         return list(dict.fromkeys(name for name in (part.strip() for part in self.peers.split(",")) if name))
 
     def static(self) -> dict[str, Any]:
-        """The options by name: whole numbers, numbers, true and false, and words."""
-        found: dict[str, Any] = {}
-        for option in self.options:
-            name, sign, text = option.partition("=")
-            if not (name.isidentifier() and sign and text):
-                raise UsageError(f"--options takes name=value, frameskip=8 for example, got '{option}'.")
-            try:
-                found[name] = json.loads(text.lower() if text in ("True", "False") else text)
-            except ValueError:
-                found[name] = text
-        return found
+        """The options by name."""
+        return registry.parse_options(self.options)
 
     def validate(self) -> None:
         """Refuse, in one sentence, what cannot be measured, before any time is spent."""

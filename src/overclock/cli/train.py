@@ -24,11 +24,14 @@ class Train:
       overclock train cartpole --seeds 10 --output runs/cartpole-10 --json
       overclock train cartpole --network gru --steps 500000
       overclock train cartpole --devices 8 --precision bf16
+      overclock train pong --options frameskip=8 --network gru --millions 2 --precision bf16
       overclock train cartpole --coordinator 10.0.0.1:12345 --hosts 2 --host 0    (and --host 1 on the other)
     """
 
     env: EnvId
     """Id of the environment, for example cartpole."""
+    options: tuple[str, ...] = ()
+    """Static options of the environment, frameskip=8 for example."""
     seed: int = 0
     """The first seed."""
     seeds: int = 1
@@ -37,6 +40,8 @@ class Train:
     """Environment steps per seed; by default what the environment's tuned configuration says."""
     network: Literal["mlp", "gru"] = "mlp"
     """gru remembers earlier observations of the episode."""
+    millions: float | None = None
+    """Parameters of the network, in millions; by default what the environment's tuned configuration says."""
     precision: Literal["float32", "bf16"] = "float32"
     """bf16 rounds the factors of the products between hidden layers; everything else stays float32."""
     devices: int | None = None
@@ -62,10 +67,11 @@ class Train:
 
     def run(self) -> int:
         """Train and print."""
-        from overclock.env.registry import spec
+        from overclock.env.registry import parse_options, spec
         from overclock.errors import UsageError
         from overclock.train.command import train_and_report
         from overclock.train.configs import tuned
+        from overclock.train.sizes import sized
 
         if self.seeds < 1:
             raise UsageError(f"--seeds must be at least 1, got {self.seeds}.")
@@ -77,6 +83,9 @@ class Train:
         changes: dict[str, Any] = {"network": self.network, "precision": self.precision}
         if self.steps is not None:
             changes["total_steps"] = self.steps
+        if self.millions is not None:
+            changes |= sized(self.network, self.millions)
+        static = parse_options(self.options)
         config = tuned(env_id, **changes)
         if self.host == 0:
             self._prepare(folder)
@@ -88,7 +97,9 @@ class Train:
         with contextlib.ExitStack() as around:
             devices = self._connect(around) if self.hosts > 1 else self.devices
             progress = around.enter_context(_progress(config.total_steps, self.host))
-            report = train_and_report(env_id, config, seeds, folder, self.resume, progress, devices, self.measured_peak)
+            report = train_and_report(
+                env_id, config, seeds, folder, self.resume, progress, devices, self.measured_peak, static
+            )
         if self.host > 0:
             return 0 if report["finished"] else EXIT_INTERRUPTED
         if self.json:

@@ -8,6 +8,7 @@ is imported: a broken package breaks nothing but its own environments.
 import dataclasses
 import difflib
 import importlib
+import json
 import re
 import warnings
 from collections.abc import Callable, Iterable
@@ -156,6 +157,20 @@ def load(entry_point: str) -> Any:
     module, _, name = place.partition(":")
     found = getattr(importlib.import_module(module), name)
     return found(argument) if argument else found
+
+
+def parse_options(options: Iterable[str]) -> dict[str, Any]:
+    """Static options as a command line gives them, `frameskip=8`: whole numbers, numbers, true and false, and words."""
+    found: dict[str, Any] = {}
+    for option in options:
+        name, sign, text = option.partition("=")
+        if not (name.isidentifier() and sign and text):
+            raise UsageError(f"--options takes name=value, frameskip=8 for example, got '{option}'.")
+        try:
+            found[name] = json.loads(text.lower() if text in ("True", "False") else text)
+        except ValueError:
+            found[name] = text
+    return found
 
 
 def make(env_id: str, **static: Any) -> "tuple[Environment[Any, Any], Params]":

@@ -1,7 +1,7 @@
 """A whole training job: train, evaluate, write policies and curves, and report. What `overclock train` calls."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,20 +40,24 @@ def train_and_report(
     progress: Callable[[Progress], None] | None = None,
     devices: Devices = None,
     measure_peak: bool = False,
+    static: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Train `seeds` side by side and evaluate each policy on the same 100 episodes; returns the JSON report.
+
+    `static` are the environment's options.
 
     The folder gets `curve.json` (the report), `seed-N/policy.{json,safetensors}`, and what resuming needs. On several
     hosts the first one evaluates and writes; the others' reports have no `seeds`.
     """
     hosts.on_first(lambda: check_folder(folder))
-    env, params = registry.make(env_id)
+    env, params = registry.make(env_id, **(static or {}))
     trainer = make_train(env, params, config, devices=devices)
     peak = measured_peak(jax.local_devices()[0], config.precision) if measure_peak else None
     run = train(trainer, seeds, folder=folder, resume=resume, progress=progress, peak=peak)
     report: dict[str, Any] = {
         "schema": SCHEMA,
         "env": registry.spec(env_id).id,
+        "options": dict(static or {}),
         "finished": run.finished,
         "output": str(folder),
         "steps": len(run.curve.steps) * config.steps_per_update,

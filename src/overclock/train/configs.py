@@ -19,6 +19,14 @@ TUNED: dict[str, dict[str, Any]] = {
         "gae_lambda": 0.9,
         "entropy_coefficient": 0.0,
     },
+    "pong-v1": {
+        "total_steps": 4_194_304,
+        "num_envs": 256,
+        "num_steps": 64,
+        "learning_rate": 1e-3,
+        "entropy_coefficient": 0.05,
+        "normalise_observations": True,
+    },
 }
 
 
