@@ -59,6 +59,7 @@ def coordinator():
     return f"127.0.0.1:{free_port()}"
 
 
+@pytest.mark.long  # a minute: two processes compile a training each, and once more to resume
 def test_two_hosts_end_with_equal_parameters_and_the_first_writes(coordinator, tmp_path):
     """Through Ctrl-C on one of them and a resume of both."""
     environment = {

@@ -38,6 +38,7 @@ def test_games_are_equal_to_the_last_bit(generated, name):
     assert_same(played(env, KERNEL), played(env, "xla"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["Acrobot-v1", "Pendulum-v1", "MountainCar-v0"])
 def test_motion_is_close_at_every_step(generated, name):
     assert_steps_are_close(generated(name), "same_step", steps=12)
