@@ -15,6 +15,7 @@ from jax.experimental.compilation_cache import compilation_cache
 
 import overclock
 from overclock.errors import MissingError
+from overclock.vector.fused.c_target import cores
 
 Device = Any  # jax.Device, which type checkers take for a variable
 GIT_SECONDS = 10  # a file system that answers later is not waited for
@@ -46,11 +47,6 @@ def describe(device: Device) -> dict[str, Any]:
         "x64": bool(jax.config.jax_enable_x64),  # pyright: ignore[reportAttributeAccessIssue]
         **code_version(Path(overclock.__file__).parent),
     }
-
-
-def cores() -> int:
-    """The processor's cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def code_version(package: Path) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Kernels for the processor: C, a vector of lanes per block where the program has no arrays, threads over blocks."""
 
 import os
+from pathlib import Path
 
 import jax
 from jax.extend.core import ClosedJaxpr
@@ -15,24 +16,21 @@ LANE_STEPS_PER_THREAD = 16_384  # some ten to hundred microseconds of work
 def threads() -> int:
     """How many threads a call uses: OVERCLOCK_THREADS, or the cores that this process may use."""
     wished = os.environ.get("OVERCLOCK_THREADS", "")
-    if wished.isdigit() and int(wished) > 0:
-        return int(wished)
+    return int(wished) if wished.isdigit() and int(wished) > 0 else cores()
+
+
+def cores() -> int:
+    """The processor's cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def c_source(program: ClosedJaxpr, signature: Signature, lanes: int | None = None) -> str:
     """The whole C file. `lanes` per vector: unless told, 16, or 1 where arrays would not stay in registers."""
-    if lanes is None:
-        text, arrays = source(program, signature, "c", VECTOR_LANES)
-        lanes = 1 if arrays else VECTOR_LANES
-        if arrays:
-            text, _ = source(program, signature, "c", 1)
-    else:
-        text, _ = source(program, signature, "c", lanes)
-    inputs = sum(map(len, (signature.carry, signature.constant, signature.shared, signature.xs)))
-    outputs = len(signature.carry) + len(signature.ys)
+    text, arrays = source(program, signature, "c", lanes or VECTOR_LANES)
+    if lanes is None and arrays:
+        lanes, (text, _) = 1, source(program, signature, "c", 1)
     settings = {
-        "WIDTH": lanes, "INPUTS": inputs, "OUTPUTS": outputs, "HANDLER_TRAITS": 0,
+        "WIDTH": lanes or VECTOR_LANES, "INPUTS": signature.inputs, "OUTPUTS": signature.outputs, "HANDLER_TRAITS": 0,
         "LANE_STEPS_PER_THREAD": LANE_STEPS_PER_THREAD,
     }  # fmt: skip
     defines = [f"#define {name} {value}" for name, value in settings.items()]
@@ -40,6 +38,6 @@ def c_source(program: ClosedJaxpr, signature: Signature, lanes: int | None = Non
     return "\n".join([*parts, (HERE / "handler.c").read_text()])
 
 
-def c_library(program: ClosedJaxpr, signature: Signature, lanes: int | None = None):
+def c_library(program: ClosedJaxpr, signature: Signature, lanes: int | None = None) -> Path:
     """The compiled kernel."""
     return compiled(c_source(program, signature, lanes), jax.ffi.include_dir())

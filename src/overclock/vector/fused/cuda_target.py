@@ -23,9 +23,7 @@ OPTIONS = ("--fmad=false", "--std=c++17", "--prec-div=true", "--prec-sqrt=true",
 
 def cuda_library(program: ClosedJaxpr, signature: Signature) -> Path:
     """The compiled kernel with the code that launches it."""
-    inputs = sum(map(len, (signature.carry, signature.constant, signature.shared, signature.xs)))
-    outputs = len(signature.carry) + len(signature.ys)
-    sizes = f"#define INPUTS {inputs}\n#define OUTPUTS {outputs}\n#define THREADS {THREADS}\n"
+    sizes = f"#define INPUTS {signature.inputs}\n#define OUTPUTS {signature.outputs}\n#define THREADS {THREADS}\n"
     buffers = "struct Buffers { void* in[INPUTS + 1]; void* out[OUTPUTS + 1]; };\n"
     text, _ = source(program, signature, "cuda", 1)
     module = cubin(sizes + buffers + text, architecture())

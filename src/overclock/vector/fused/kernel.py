@@ -28,6 +28,16 @@ class Signature:
     xs: tuple[Any, ...]
     ys: tuple[Any, ...]
 
+    @property
+    def inputs(self) -> int:
+        """How many buffers go in."""
+        return sum(map(len, (self.carry, self.constant, self.shared, self.xs)))
+
+    @property
+    def outputs(self) -> int:
+        """How many come out."""
+        return len(self.carry) + len(self.ys)
+
 
 def source(program: ClosedJaxpr, signature: Signature, dialect: Dialect, lanes: int) -> tuple[str, int]:
     """(the kernel's text, how many C arrays it needs).
