@@ -61,7 +61,8 @@ def test_the_report_has_a_row_per_implementation_and_repeats_by_its_command(monk
         report["command"]
         == "overclock bench pong --batch 8 --options frameskip=2 --repeats 5 --sizes 0.002 --breakdown"
     )
-    assert breakdown_rows(report)[0][3:8] == ["10.0%", "20.0%", "60.0%", "10.0%", "1000.0 ms"]
+    assert row["rollout_sps"] == pytest.approx(64 * 8 / 0.4)
+    assert breakdown_rows(report)[0][4:9] == ["10.0%", "20.0%", "60.0%", "10.0%", "1000.0 ms"]
     assert "64 steps of 8 lanes with a GRU" in report["iteration"]
     assert "overclock" in markdown(report)
 

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from overclock.bench.report import measure
     from overclock.bench.resets import measure_resets
     from overclock.bench.tables import markdown, table
+    from overclock.bench.training import measure_training
 
 __all__ = [
-    "BenchConfig", "markdown", "measure", "measure_breakdown", "measure_resets", "plot", "plot_breakdown", "table",
+    "BenchConfig", "markdown", "measure", "measure_breakdown", "measure_resets", "measure_training", "plot",
+    "plot_breakdown", "table",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy_names(
@@ -24,6 +26,7 @@ __getattr__, __dir__ = lazy_names(
         "measure": "overclock.bench.report",
         "measure_breakdown": "overclock.bench.breakdown",
         "measure_resets": "overclock.bench.resets",
+        "measure_training": "overclock.bench.training",
         "plot_breakdown": "overclock.bench.breakdown_plot",
         "plot": "overclock.bench.plots",
         **dict.fromkeys(["markdown", "table"], "overclock.bench.tables"),

@@ -276,6 +276,7 @@ def _row(name: str, config: BenchConfig, training: PPOConfig, parts: dict[str, f
         "seconds": parts,
         "share": {part: spent / seconds for part, spent in parts.items()},
         "sps": training.steps_per_update / seconds,
+        "rollout_sps": training.steps_per_update / (seconds - parts["update"]),
         "flops_per_second": flops,
         "mfu": None if peak is None else flops / peak,
     }

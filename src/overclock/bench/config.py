@@ -14,9 +14,12 @@ from overclock.errors import MissingError, UsageError
 LEAST_REPEATS = 5  # fewer show no spread
 PEERS = {"gymnasium": "gymnasium", "gymnax": "peers", "envpool": "envpool"}  # package -> the extra that installs it
 PUFFERLIB = "pufferlib"  # a peer that is no package here: its C is obtained and compiled (envs/pong/obtain.py)
-# The names of our own rows: under XLA, on kernels of C and of CUDA, Rust stepped from Python and playing by itself.
+PUREJAXRL = "purejaxrl"  # a peer in training (bench/purejaxrl.py)
+# The names of our own rows: under XLA, on kernels of C and of CUDA, Rust stepped from Python and playing by itself;
+# and training in bf16.
 XLA, C, CUDA, NATIVE, NATIVE_PLAY = "overclock", "overclock-c", "overclock-cuda", "overclock-native", "overclock-rust"
-OURS = (XLA, C, CUDA, NATIVE, NATIVE_PLAY)
+BF16 = "overclock-bf16"
+OURS = (XLA, C, CUDA, NATIVE, NATIVE_PLAY, BF16)
 PLOT_FORMATS = (".png", ".svg", ".pdf")
 
 
@@ -29,7 +32,8 @@ class BenchConfig:
     batch: tuple[int, ...] = (1, 64, 1024, 16384, 65536)
     """Numbers of environments that step together; each is measured."""
     peers: str = ""
-    """Other implementations to measure in the same run, separated by commas: gymnasium, gymnax, envpool, pufferlib."""
+    """Other implementations to measure in the same run, separated by commas: gymnasium, gymnax, envpool, pufferlib;
+    with --training: purejaxrl."""
     options: tuple[str, ...] = ()
     """Static options of the environment, frameskip=8 for example; peers get them, too, where they have them."""
     device: Literal["auto", "cpu", "gpu"] = "auto"
@@ -100,6 +104,8 @@ class BenchConfig:
         for name in self.peer_names():
             if name == PUFFERLIB:
                 continue
+            if name == PUREJAXRL:
+                raise UsageError(f"{PUREJAXRL} is a peer in training; add --training, or leave it out of --peers.")
             if name not in PEERS:
                 names = (*PEERS, PUFFERLIB)
                 close = difflib.get_close_matches(name, names, n=1)

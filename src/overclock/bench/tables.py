@@ -1,5 +1,6 @@
 """A report as a table: for the terminal (rich) and for documents (Markdown). Both show the same cells."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from overclock.bench.config import XLA
@@ -19,7 +20,11 @@ COLUMNS = [
 ]
 RESET_COLUMNS = ["strategy", "steps/s", "lowest .. highest", "time per step", "resets shared", "compile"]
 BREAKDOWN_COLUMNS = [
-    "parameters", "implementation", "steps/s", "environment", "inference", "update", "transfer", "iteration", "MFU",
+    "parameters", "implementation", "rollout steps/s", "training steps/s", "environment", "inference", "update",
+    "transfer", "iteration", "MFU",
+]  # fmt: skip
+TRAINING_COLUMNS = [
+    "lanes", "implementation", "steps/s", "lowest .. highest", "return", "MFU", "compile", "fastest of ours is",
 ]  # fmt: skip
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "K"))
 
@@ -40,27 +45,58 @@ def compared(ratio: float) -> str:
 
 def rows(report: dict[str, Any]) -> list[list[str]]:
     """The cells of a throughput report, in the order of `COLUMNS`."""
-    against: dict[tuple[int, str], float] = {}
-    for entry in report["ratios"]:
-        key = (entry["batch"], entry["peer"])
-        against[key] = max(entry["ratio"], against.get(key, 0.0))
-    cells = []
+    against, cells = _best_ratios(report), []
     for row in report["results"]:
-        ratio = against.get((row["batch"], row["implementation"]))
-        name = row["implementation"] if row["implementation"].startswith(XLA) else _with_version(row)
         ran = "" if row["run_batch"] == row["batch"] else f" (at {row['run_batch']:,})"
         cells.append(
             [
                 f"{row['batch']:,}",
-                name + ran,
+                _name(row) + ran,
                 *_rates(row),
                 f"{row['steps_per_call']:,}",
                 _or_dash(row["mean_episode_length"], "{:.1f}"),
                 _or_dash(row["compile_seconds"], "{:.1f} s"),
-                "-" if ratio is None else compared(ratio),
+                against(row),
             ]
         )
     return cells
+
+
+def training_rows(report: dict[str, Any]) -> list[list[str]]:
+    """The cells of a report on training, in the order of `TRAINING_COLUMNS`."""
+    against = _best_ratios(report)
+    return [
+        [
+            f"{row['batch']:,}",
+            _name(row),
+            *_rates(row),
+            f"{row['return']:.1f}",
+            _or_dash(row["mfu"], "{:.1%}"),
+            f"{row['compile_seconds']:.1f} s",
+            against(row),
+        ]
+        for row in report["results"]
+    ]
+
+
+def _best_ratios(report: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
+    """What to say of a row: by how much the fastest of ours beats it, or nothing."""
+    best: dict[tuple[int, str], float] = {}
+    for entry in report["ratios"]:
+        key = (entry["batch"], entry["peer"])
+        best[key] = max(entry["ratio"], best.get(key, 0.0))
+
+    def words(row: dict[str, Any]) -> str:
+        ratio = best.get((row["batch"], row["implementation"]))
+        return "-" if ratio is None else compared(ratio)
+
+    return words
+
+
+def _name(row: dict[str, Any]) -> str:
+    return (
+        row["implementation"] if row["implementation"].startswith(XLA) else f"{row['implementation']} {row['version']}"
+    )
 
 
 def reset_rows(report: dict[str, Any]) -> list[list[str]]:
@@ -83,6 +119,7 @@ def breakdown_rows(report: dict[str, Any]) -> list[list[str]]:
         [
             f"{row['parameters'] / 1e6:.1f} M",
             row["implementation"],
+            rate(row["rollout_sps"]),
             rate(row["sps"]),
             *(f"{row['share'][part]:.1%}" for part in ("environment", "inference", "update", "transfer")),
             f"{sum(row['seconds'].values()) * 1e3:.1f} ms",
@@ -100,11 +137,13 @@ def shared(row: dict[str, Any]) -> str:
 
 
 def columns_and_rows(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """The table of either kind of report."""
+    """The table of any kind of report."""
     if report["schema"].startswith("overclock.bench.resets/"):
         return RESET_COLUMNS, reset_rows(report)
     if report["schema"].startswith("overclock.bench.breakdown/"):
         return BREAKDOWN_COLUMNS, breakdown_rows(report)
+    if report["schema"].startswith("overclock.bench.training/"):
+        return TRAINING_COLUMNS, training_rows(report)
     return COLUMNS, rows(report)
 
 
@@ -147,10 +186,6 @@ def markdown(report: dict[str, Any]) -> str:
 def _rates(row: dict[str, Any]) -> list[str]:
     sps = row["sps"]
     return [rate(sps["median"]), f"{rate(sps['lowest'])} .. {rate(sps['highest'])}"]
-
-
-def _with_version(row: dict[str, Any]) -> str:
-    return f"{row['implementation']} {row['version']}"
 
 
 def _or_dash(value: float | None, form: str) -> str:

@@ -10,6 +10,8 @@ from overclock.bench.config import BenchConfig
 from overclock.cli.output import PIPED_WIDTH, console, emit
 from overclock.errors import UsageError
 
+INSTEAD = ("breakdown", "training", "compare_resets")  # what can be measured instead of throughput
+
 
 @dataclasses.dataclass
 class Bench(BenchConfig):
@@ -23,6 +25,7 @@ class Bench(BenchConfig):
       overclock bench cartpole --batch 65536 --device gpu --json
       overclock bench pong --options frameskip=8 --peers pufferlib
       overclock bench pong --options frameskip=8 --breakdown --batch 4096 --plot breakdown.png
+      overclock bench cartpole --training --batch 65536 --peers purejaxrl
       overclock bench --compare-resets --batch 4096
     """
 
@@ -31,18 +34,22 @@ class Bench(BenchConfig):
     breakdown: bool = False
     """Measure where the time of training goes instead: environment, inference, update, transfer; the first --batch
     is the number of lanes."""
+    training: bool = False
+    """Measure PPO instead, in float32 and in bf16: steps per second with everything that is learned from them; --batch
+    are numbers of lanes."""
     compare_resets: bool = False
     """Measure the reset strategies instead, on a synthetic environment with an expensive reset."""
     json: bool = False
-    """Print one JSON object (schema overclock.bench/1, overclock.bench.breakdown/1 or overclock.bench.resets/1) instead
-    of a table."""
+    """Print one JSON object (schema overclock.bench/1, or .breakdown/1, .training/1, .resets/1) instead of a table."""
 
     def run(self) -> int:
         """Measure, write the files that were asked for, print."""
-        if self.compare_resets and self.plot is not None:
-            raise UsageError("--plot draws throughput against batch; leave it out with --compare-resets.")
-        if self.compare_resets and self.breakdown:
-            raise UsageError("--breakdown and --compare-resets are two measurements; ask for one of them.")
+        asked = [name for name in INSTEAD if getattr(self, name)]
+        words = [f"--{name.replace('_', '-')}" for name in asked]
+        if len(words) > 1:
+            raise UsageError(f"{' and '.join(words)} are different measurements; ask for one of them.")
+        if self.plot is not None and asked and asked != ["breakdown"]:
+            raise UsageError(f"--plot draws throughput against batch; leave it out with {words[0]}.")
         with console().status("starting JAX") as status:
             report = self._measure(status.update)
         self._write(report)
@@ -55,15 +62,19 @@ class Bench(BenchConfig):
     def _measure(self, progress: Any) -> dict[str, Any]:
         from overclock import bench
 
-        if self.breakdown:
-            return bench.measure_breakdown(self, progress)
-        return (bench.measure_resets if self.compare_resets else bench.measure)(self, progress)
+        measures = {
+            "breakdown": bench.measure_breakdown,
+            "training": bench.measure_training,
+            "compare_resets": bench.measure_resets,
+        }
+        measure = next((measures[name] for name in INSTEAD if getattr(self, name)), bench.measure)
+        return measure(self, progress)
 
     def _write(self, report: dict[str, Any]) -> None:
         from overclock.bench.kept import keep
         from overclock.files import write_whole
 
-        if not (self.compare_resets or self.breakdown):
+        if not any(getattr(self, name) for name in INSTEAD):
             keep(report)
         if self.output is not None:
             write_whole(self.output, (json_format.dumps(report, indent=2) + "\n").encode())

@@ -55,8 +55,9 @@ class Categorical:
     def log_prob(self, outputs: Float[Array, "*b k"], action: Int[Array, "..."]) -> Float[Array, "*b"]:
         """Of an action; choices are independent, so their logs add up."""
         columns = action[..., None] if isinstance(self.space, Discrete) else action
+        # Picked by comparing: the way back is a product then, not a scatter.
         logs = [
-            jnp.take_along_axis(jax.nn.log_softmax(part), columns[..., i, None], axis=-1)[..., 0]
+            jnp.sum(jax.nn.log_softmax(part) * (columns[..., i, None] == jnp.arange(part.shape[-1])), axis=-1)
             for i, part in enumerate(self._parts(outputs))
         ]
         return sum(logs[1:], start=logs[0])

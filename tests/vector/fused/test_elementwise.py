@@ -1,5 +1,8 @@
 """Every primitive on single numbers: kernel, and JAX operation by operation, on ordinary and on nasty numbers."""
 
+import itertools
+import struct
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,6 +11,7 @@ from jax import lax
 from vector.fused.programs import assert_same, batched, lane_by_lane, nasty, pairs, through_kernel
 from vector.fused.test_library import BOUNDS
 
+from overclock.vector.fused.clamp_fold import folds_a_test_into_a_clamp
 from overclock.vector.fused.elementwise import FORMULAS
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -92,15 +96,24 @@ def test_bools_are_equal(dialect):
 def test_floats_are_equal_to_the_last_bit_where_arithmetic_is_exactly_rounded(dialect):
     def one(numbers):
         results = {}
-        for dtype, (a, b) in numbers.items():
+        for dtype, (a, b, divisor) in numbers.items():
             mine = {name: f(a) for name, f in (OF_ONE | EXACT).items()}
-            mine |= {name: f(a, b) for name, f in OF_TWO.items()}
-            mine |= {"integer_pow -2": lax.integer_pow(a, -2), "clamp": lax.clamp(b, a, b + 1)}
+            mine |= {name: f(a, b) for name, f in OF_TWO.items() if name != "rem"}
+            mine |= {
+                "rem": lax.rem(a, divisor),
+                "integer_pow -2": lax.integer_pow(a, -2),
+                "clamp": lax.clamp(b, a, b + 1),
+            }
             mine |= {"max with a constant": lax.max(a, jnp.asarray(1.5, dtype)), "max with 0": lax.max(a, a * 0)}
             results[dtype] = mine
         return results
 
-    inputs = {dtype: pairs(dtype) for dtype in FLOATS}
+    def normal(numbers):
+        """A denormal divisor is zero for some versions of XLA and not for others: NaN or a number."""
+        denormal = (np.abs(numbers) < np.finfo(numbers.dtype).tiny) & (numbers != 0)
+        return np.where(denormal, numbers.dtype.type(1), numbers)
+
+    inputs = {dtype: (*pairs(dtype), normal(pairs(dtype)[1])) for dtype in FLOATS}
     assert_same(through_kernel(one, inputs), lane_by_lane(one, inputs), inputs=inputs)
 
 
@@ -119,6 +132,38 @@ def test_division_by_a_constant_is_rounded_once(dialect):
     with np.errstate(all="ignore"):
         expected = {d: {str(k): x / np.asarray(k, d) for k in divisors} for d, x in inputs.items()}
     assert_same(through_kernel(one, inputs), expected, inputs=inputs)
+
+
+def test_a_clamped_number_is_compared_with_the_ends(dialect):
+    """An assembler of NVIDIA's took one of these tests from the wrong place (clamp_fold.py)."""
+    ways = {
+        "min max": lambda x, low, high: lax.max(lax.min(x, high), low),
+        "max min": lambda x, low, high: lax.min(lax.max(x, low), high),
+        "clamp": lambda x, low, high: lax.clamp(low, x, high),
+        "spelt out": lambda x, low, high: jnp.where(
+            jnp.where(x > high, high, x) < low, low, jnp.where(x > high, high, x)
+        ),
+    }
+
+    def one(numbers):
+        results = {}
+        for dtype, x in numbers.items():
+            for (name, way), (low, high) in itertools.product(ways.items(), [(0, 2), (0, 7), (1, 3), (0, 1)]):
+                number = way(x, jnp.asarray(low, dtype), jnp.asarray(high, dtype))
+                among = [number == jnp.asarray(end, dtype) for end in (low, low + 1, high)]
+                results[f"{dtype} {name} {low} {high}"] = (number, among, jnp.arange(9.0)[: high + 1][number])
+        return results
+
+    inputs = {dtype: np.arange(-5, 11).astype(dtype) for dtype in INTEGERS}
+    assert_same(through_kernel(one, inputs), lane_by_lane(one, inputs), inputs=inputs)
+
+
+def test_machine_code_with_the_fault_is_recognised():
+    """Instructions as nvdisasm prints them: VIMNMX.RELU R0, P0, P0, R2, 0x2, PT; the same without; plain VIMNMX."""
+    faulty = struct.pack("<4Q", 0, 0, 0x0000000202007848, 0x004FDA0003801100)
+    harmless = struct.pack("<4Q", 0x0000000202077848, 0x004FCA0003FE1100, 0x0000000700077248, 0x004FCA0003FE0100)
+    assert folds_a_test_into_a_clamp(harmless + faulty)
+    assert not folds_a_test_into_a_clamp(harmless + b"end")
 
 
 def test_numbers_of_every_type_become_numbers_of_every_other(dialect):

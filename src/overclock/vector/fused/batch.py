@@ -9,7 +9,7 @@ import numpy as np
 
 from overclock.env.kernel import Obs
 from overclock.env.rng import Rng, Section
-from overclock.vector.fused.scan import Body, Kernel, depends, lane_scan, trace
+from overclock.vector.fused.scan import Backend, Body, Kernel, depends, lane_scan, trace
 from overclock.vector.fused.support import resolved
 from overclock.vector.lane import Lane, lane_step, sample_action
 from overclock.vector.transition import LaneTransition
@@ -78,13 +78,23 @@ def fused_rollout(
         sums = add(sums, transition)
         return (lane, None if obs is None else after, sums), () if keep is None else keep(transition)
 
-    carry = (_lanes_of(state), venv.observe(state, params), first)
+    carry = (_lanes_of(state), _seen(venv, state, split, backend), first)
     if not _observation_counts(body, carry, split):  # then it need not be kept from step to step
         carry = (carry[0], None, first)
     (lane, _, sums), kept = lane_scan(
         body, carry, None, num_steps, constant=split.own, shared=split.shared, window=window, into=into, backend=backend
     )
     return _state_of(lane, state), kept, sums
+
+
+def _seen(venv: "VectorEnv", state: "VectorState", split: "SplitParams", backend: Backend) -> Any:
+    """What is seen before the first step, by the same arithmetic as what is seen later: XLA's may round otherwise."""
+
+    def body(rules: Any, _: Any, own: Any, shared: Any) -> tuple[Any, Any]:
+        return rules, venv.env.observe(rules, split.join(own, shared))
+
+    _, seen = lane_scan(body, state.lanes.rules, None, 1, constant=split.own, shared=split.shared, backend=backend)
+    return jax.tree.map(lambda leaf: leaf[0], seen)
 
 
 def _observation_counts(body: Any, carry: Any, split: "SplitParams") -> bool:

@@ -13,6 +13,7 @@ import jax
 from jax.extend.core import ClosedJaxpr
 
 from overclock.errors import MissingError
+from overclock.vector.fused.clamp_fold import folds_a_test_into_a_clamp
 from overclock.vector.fused.compilers import HERE, CompileError, compiled, kernels_folder, run
 from overclock.vector.fused.kernel import Signature, source
 
@@ -61,20 +62,24 @@ def cubin(text: str, kind: str) -> Path:
     made = kernels_folder() / f"{key}.cubin"
     if made.exists():
         return made
-    with tempfile.TemporaryDirectory(dir=made.parent, prefix="building-") as place:
-        result = Path(place) / "kernel.cubin"
-        if nvrtc_path() is not None:
-            result.write_bytes(by_nvrtc(text, kind))
-        else:
-            needed_cuda_compiler()
-            written = Path(place) / "kernel.cu"
-            written.write_text(text)
-            run(
-                [str(nvcc()), "-O3", "-cubin", f"-arch={kind}", *OPTIONS, "-w", str(written), "-o", str(result)],
-                written,
-            )
+    with tempfile.TemporaryDirectory(dir=made.parent, prefix="building-") as folder:
+        code = _machine_code(text, kind, OPTIONS, Path(folder))
+        if folds_a_test_into_a_clamp(code):
+            code = _machine_code(text, kind, (*OPTIONS, "--ptxas-options=-O0"), Path(folder))
+        result = Path(folder) / "kernel.cubin"
+        result.write_bytes(code)
         os.replace(result, made)
     return made
+
+
+def _machine_code(text: str, kind: str, options: tuple[str, ...], folder: Path) -> bytes:
+    if nvrtc_path() is not None:
+        return by_nvrtc(text, kind, options)
+    needed_cuda_compiler()
+    written, result = folder / "kernel.cu", folder / "compiled.cubin"
+    written.write_text(text)
+    run([str(nvcc()), "-O3", "-cubin", f"-arch={kind}", *options, "-w", str(written), "-o", str(result)], written)
+    return result.read_bytes()
 
 
 def nvcc() -> str | None:
@@ -94,14 +99,13 @@ def nvrtc_path() -> Path | None:
     return None
 
 
-def by_nvrtc(text: str, kind: str) -> bytes:
+def by_nvrtc(text: str, kind: str, options: tuple[str, ...] = OPTIONS) -> bytes:
     """Machine code of a CUDA text."""
     library = ctypes.CDLL(str(nvrtc_path()))
     program = ctypes.c_void_p()
     _checked(library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernel.cu", 0, None, None))
-    options = [f"--gpu-architecture={kind}", *OPTIONS]
-    array = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
-    failed = library.nvrtcCompileProgram(program, len(options), array)
+    given = [option.encode() for option in (f"--gpu-architecture={kind}", *options)]
+    failed = library.nvrtcCompileProgram(program, len(given), (ctypes.c_char_p * len(given))(*given))
     if failed:
         size = ctypes.c_size_t()
         library.nvrtcGetProgramLogSize(program, ctypes.byref(size))

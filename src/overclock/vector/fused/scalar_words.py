@@ -111,17 +111,13 @@ def _of_integers(p: str, e: str, t: str, dialect: Dialect) -> list[str]:
 def _integer_extreme(p: str, e: str, t: str, name: str, symbol: str, dialect: Dialect) -> str:
     """The larger or smaller of two whole numbers.
 
-    In CUDA it is the instruction itself. Written as a comparison, max(min(x, 2), 0) == 2 came out true for every x from
-    0 to 2 on an H200 with CUDA 13: a compiler on the way takes it for a test whether x lies between the ends.
+    In CUDA the larger of two signed numbers is what is left of the smaller of their complements: `clamp_fold.py`.
     """
-    c, width = f"{e}{t}", max(32, WIDTHS[t])
+    c = f"{e}{t}"
     body = f"return a {symbol} b ? a : b;"
-    if dialect == "cuda":
-        wide, register = ELEMENTS[f"{t[0]}{width}"], "r" if width == 32 else "l"
-        word = f"{name.lower()}.{'s' if t[0] == 'i' else 'u'}{width}"
+    if dialect == "cuda" and name == "MAX" and t[0] == "i" and WIDTHS[t] <= 32:
         body = (
-            f"{wide} r, x = a, y = b; "
-            f'asm("{word} %0, %1, %2;" : "={register}"(r) : "{register}"(x), "{register}"(y)); return ({c})r;'
+            f'int r, x = ~(int)a, y = ~(int)b; asm("min.s32 %0, %1, %2;" : "=r"(r) : "r"(x), "r"(y)); return ({c})~r;'
         )
     return function(f"{p}{name}_{t}", c, f"{c} a, {c} b", body)
 

@@ -54,11 +54,6 @@ def stays_in_registers(env: Environment[Any, Any], kernel: Kernel) -> bool:
     return not re.search(r"\b(TAKE|LOOKUP|PUT)_|\ba[0-9]+\[", body)
 
 
-def clamps_integers(env: Environment[Any, Any], kernel: Kernel) -> bool:
-    """Whether a kernel takes the smaller or larger of whole numbers."""
-    return bool(re.search(r"\b(MIN|MAX)_[iu]", _written(env, kernel).rpartition(" lanes(")[2]))
-
-
 def resolved(venv: "VectorEnv") -> Backend:
     """What plays whole rollouts of a batch, where its `backend` is auto: the fastest that works here.
 
@@ -71,10 +66,7 @@ def resolved(venv: "VectorEnv") -> Backend:
         return "xla"
     try:
         works_here(venv.env, kernel)
-        # NVRTC 13.0 made wrong code of clamped whole numbers. Kernels avoid its own min and max since; whoever wants
-        # such rules on a GPU asks for backend="cuda" and looks at docs/fused.md.
-        suspect = kernel == "cuda" and clamps_integers(venv.env, kernel)
-        return kernel if stays_in_registers(venv.env, kernel) and not suspect else "xla"
+        return kernel if stays_in_registers(venv.env, kernel) else "xla"
     except (UnsupportedError, MissingError):
         return "xla"
 

@@ -1,0 +1,146 @@
+"""How fast PPO trains, beside PPO in the manner of PureJaxRL: same network, same hyper-parameters, same run.
+
+A step is one step of one lane with everything that is learned from it. Rows are timed by turns, like those of
+`overclock.bench.report`; a call is so many whole updates, each a rollout and the epochs over it.
+"""
+
+import dataclasses
+import importlib.metadata
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+import overclock
+from overclock.bench import machine
+from overclock.bench.config import BF16, PUREJAXRL, XLA, BenchConfig
+from overclock.bench.peers import counterpart
+from overclock.bench.report import Progress, Skip, header, ratios, silent, time_runners
+from overclock.bench.runners import Identity, units_lasting
+from overclock.env import registry
+from overclock.errors import MissingError, UsageError
+from overclock.train.flops import update_flops
+from overclock.train.peak import known_peak
+from overclock.train.ppo import PPOConfig, make_agent, make_train
+
+SCHEMA = "overclock.bench.training/1"
+NUM_STEPS = 128  # of a rollout, per lane
+STEP = "One step is one step of one lane, with everything that PPO learns from it; sps are summed over the lanes."
+Training = tuple[Callable[[Any], Any], Callable[[Any, int], tuple[Any, Any]]]
+"""(`init(key) -> state`, `advance(state, updates) -> (state, metrics)`), jitted."""
+
+
+class TrainingRunner:
+    """Updates of one trainer, as something that can be timed: `overclock.bench.runners.Runner`."""
+
+    unroll = None
+    actions = "the policy's"
+
+    def __init__(self, identity: Identity, training: Training, seed: int) -> None:
+        self.identity, self._seed = identity, seed
+        self._init, self._advance = training
+        self._compiled: Any = None
+        self._returns: list[float] = []
+
+    def plan(self, seconds: float) -> int:
+        """As `Runner.plan`; a call has whole updates."""
+        state = self._init(jax.random.key(self._seed))
+        began = time.perf_counter()
+        self._compiled = self._advance.lower(state, 1).compile()  # pyright: ignore[reportFunctionMemberAccess]
+        self._compile_seconds = time.perf_counter() - began
+        self._state = state
+        return NUM_STEPS * units_lasting(seconds, self._run)
+
+    def prepare(self, steps: int) -> float:
+        """As `Runner.prepare`: from the first state again."""
+        self._updates, self._state = steps // NUM_STEPS, self._init(jax.random.key(self._seed))
+        return self._compile_seconds
+
+    def stored_bytes(self) -> int:
+        """As `Runner.stored_bytes`: nothing is asked to be stored."""
+        return 0
+
+    def call(self) -> None:
+        """As `Runner.call`."""
+        self._run(self._updates)
+
+    def _run(self, updates: int) -> None:
+        metrics: dict[str, Any] = {}
+        for _ in range(updates):
+            self._state, metrics = self._compiled(self._state)
+        self._returns.append(float(np.asarray(metrics["return"])[-1]))  # which proves that the work is done
+
+    def facts(self) -> dict[str, Any]:
+        """After the timed calls: the last mean return. Rows learn at their own pace, so it differs."""
+        return {"return": self._returns[-1], "mean_episode_length": None}
+
+
+def measure_training(config: BenchConfig, progress: Progress | None = None) -> dict[str, Any]:
+    """Time PPO at every batch (a number of lanes), ours in both precisions; returns the JSON-able report."""
+    others = [name for name in config.peer_names() if name != PUREJAXRL]
+    if others:
+        raise UsageError(f"Training is measured beside {PUREJAXRL} only, not beside {', '.join(others)}.")
+    if PUREJAXRL in config.peer_names():
+        counterpart(registry.spec(config.env).id, "gymnax")
+    dataclasses.replace(config, peers="").validate()
+    if config.steps is not None:
+        raise UsageError(f"Training takes whole updates of {NUM_STEPS} steps; leave --steps out.")
+    device, entry = machine.find_device(config.device), registry.spec(config.env)
+    results: list[dict[str, Any]] = []
+    skipped: list[Skip] = []
+    with machine.cold_compiler(), jax.default_device(device):
+        for lanes in config.batch:
+            runners, missing = _runners(config, entry.id, lanes, device.platform)
+            skipped += [skip for skip in missing if skip not in skipped]
+            results += time_runners(runners, config, lanes, device, progress or silent)
+    for row in results:
+        row |= _use(config, row, device)
+    top = header(SCHEMA, config, device)
+    return {
+        **top,
+        "command": f"{top['command']} --training",
+        "environment": entry.id,
+        "step": STEP,
+        "training": dataclasses.asdict(training_config(config.batch[0])),
+        "results": results,
+        "ratios": ratios(results),
+        "skipped": skipped,
+    }
+
+
+def training_config(lanes: int) -> PPOConfig:
+    """The same for every row: two layers of 64, four epochs of four minibatches over 128 steps of every lane."""
+    return PPOConfig(num_envs=lanes, num_steps=NUM_STEPS, num_epochs=4, num_minibatches=4, anneal=False)
+
+
+def _runners(config: BenchConfig, env_id: str, lanes: int, platform: str) -> tuple[list[TrainingRunner], list[Skip]]:
+    env, params = registry.make(env_id, **config.static())
+    shared, skipped = training_config(lanes), []
+    ours = {XLA: shared, BF16: dataclasses.replace(shared, precision="bf16")}
+    runners = []
+    for name, training in ours.items():
+        trainer = make_train(env, params, training)
+        identity = Identity(name, overclock.__version__, lanes, platform, "same_step")
+        runners.append(TrainingRunner(identity, (trainer.init, trainer.advance), config.seed))
+    if PUREJAXRL in config.peer_names():
+        try:
+            from overclock.bench.purejaxrl import make
+
+            version = f"on gymnax {importlib.metadata.version('gymnax')}"
+            identity = Identity(PUREJAXRL, version, lanes, platform, "same_step")
+            runners.append(TrainingRunner(identity, make(shared, env_id), config.seed))
+        except (MissingError, ImportError) as error:
+            skipped.append({"implementation": PUREJAXRL, "reason": str(error)})
+    return runners, skipped
+
+
+def _use(config: BenchConfig, row: dict[str, Any], device: Any) -> dict[str, Any]:
+    """What of the device's arithmetic the network made use of."""
+    env, params = registry.make(config.env, **config.static())
+    training = training_config(row["batch"])
+    agent = make_agent(env.observation_space(params), env.action_space(params), training)
+    flops = update_flops(agent, training) / training.steps_per_update * row["sps"]["median"]
+    peak = known_peak(device, "bf16" if row["implementation"] == BF16 else "float32")
+    return {"flops_per_second": flops, "mfu": None if peak is None else flops / peak}

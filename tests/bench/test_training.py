@@ -1,0 +1,88 @@
+"""The speed of training: whole updates are counted, rows take turns, and the peer learns by the same numbers."""
+
+import json
+
+import pytest
+
+from overclock.bench import training
+from overclock.bench.config import BF16, PUREJAXRL, XLA, BenchConfig
+from overclock.bench.tables import markdown, training_rows
+from overclock.errors import UsageError
+
+SMALL = BenchConfig(batch=(8,), repeats=5, warmup=1, min_seconds=1e-3, peers=PUREJAXRL)
+
+
+@pytest.fixture(scope="module")
+def report():
+    pytest.importorskip("gymnax", reason="the peer plays gymnax's CartPole")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "NUM_STEPS", 16)
+        return json.loads(json.dumps(training.measure_training(SMALL)))
+
+
+def test_rows_are_ours_in_both_precisions_and_the_peer(report):
+    assert [row["implementation"] for row in report["results"]] == [XLA, BF16, PUREJAXRL]
+    assert not report["skipped"]
+    for row in report["results"]:
+        assert row["steps_per_call"] % 16 == 0
+        assert len(row["sps"]["samples"]) == 5
+        assert row["compile_seconds"] > 0
+        assert 8 < row["return"] < 500  # CartPole's, of whoever has hardly begun to learn
+    pairs = {(entry["implementation"], entry["peer"]) for entry in report["ratios"]}
+    assert pairs == {(XLA, PUREJAXRL), (BF16, PUREJAXRL)}
+
+
+def test_every_row_has_the_same_hyper_parameters_and_the_command_repeats_it(report):
+    assert report["training"] | {"num_envs": 8, "num_steps": 16, "hidden": [64, 64]} == report["training"]
+    assert report["command"].endswith(f"--peers {PUREJAXRL} --min-seconds 0.001 --repeats 5 --warmup 1 --training")
+
+
+def test_the_table_says_what_the_report_says(report):
+    cells = training_rows(report)
+    assert [row[1].split()[0] for row in cells] == [XLA, BF16, PUREJAXRL]
+    assert cells[0][-1] == "-"
+    assert cells[2][-1].endswith(("faster", "slower"))
+    assert "| lanes | implementation |" in markdown(report)
+
+
+def test_a_call_runs_as_many_updates_as_it_counts():
+    calls = []
+
+    class Compiled:
+        def lower(self, state, updates):
+            assert updates == 1
+            return self
+
+        def compile(self):
+            return self
+
+        def __call__(self, state):
+            calls.append(state)
+            return state + 1, {"return": [float(state)]}
+
+    runner = training.TrainingRunner(training.Identity("x", "", 4, "cpu", "same_step"), (lambda _: 0, Compiled()), 0)
+    steps = runner.plan(1e-9)
+    assert steps == training.NUM_STEPS
+    runner.prepare(3 * training.NUM_STEPS)
+    calls.clear()
+    runner.call()
+    assert calls == [0, 1, 2]
+    assert runner.facts()["return"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"peers": "gymnax"}, "Training is measured beside purejaxrl only, not beside gymnax."),
+        ({"env": "pong", "peers": PUREJAXRL}, "gymnax has no counterpart of 'pong-v1'"),
+        ({"steps": 100}, "leave --steps out"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_at_once(wrong, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        training.measure_training(BenchConfig(**{"batch": (8,), **wrong}))
+
+
+def test_a_peer_in_training_is_no_peer_in_stepping():
+    with pytest.raises(UsageError, match="add --training"):
+        BenchConfig(peers=PUREJAXRL).validate()
