@@ -3,6 +3,7 @@
 import json
 
 import jax
+import numpy as np
 import pytest
 
 import overclock
@@ -12,7 +13,7 @@ from overclock.bench.config import BenchConfig
 from overclock.bench.tables import breakdown_rows, markdown
 from overclock.env.check import check_environment
 from overclock.errors import UsageError
-from overclock.vector import host_vector
+from overclock.vector import host_vector, vectorize
 
 SMALL = BenchConfig(env="pong", batch=(8,), sizes=(0.002,), repeats=5, options=("frameskip=2",))
 
@@ -32,6 +33,13 @@ def test_its_observation_changes_with_every_step():
     third, *_ = still.step(jax.random.key(2), state, 0)
     assert (first != second).all()
     assert (first == third).all()
+
+
+def test_lanes_see_different_things():
+    """As they do in play: a GPU computes faster with equal rows."""
+    still = Still(overclock.make("pong")[0])
+    obs, _ = vectorize(still, 5).reset(jax.random.key(0))
+    assert len({row.tobytes() for row in np.asarray(obs)}) == 5
 
 
 @pytest.mark.parametrize("where", ["jax", "host"])

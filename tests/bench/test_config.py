@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import overclock
 from overclock.bench import BenchConfig
 from overclock.errors import MissingError, OverclockError, UsageError
 
@@ -80,11 +81,14 @@ def test_the_help_of_unroll_tells_the_defaults_that_are_used(capsys):
             self.platform = platform
 
     config = BenchConfig()
-    assert unroll_on(config, Device("cpu"), 1024) == unroll_on(config, Device("gpu"), 524_288) == 1
-    assert unroll_on(config, Device("gpu"), 524_287) == 16
+    assert unroll_on(config, Device("cpu"), 1024, 9) == unroll_on(config, Device("gpu"), 524_288, 9) == 1
+    assert [unroll_on(config, Device("gpu"), 524_287, n) for n in (9, 256, 257, 500, 9000)] == [16, 16, 8, 8, 1]
+    assert unroll_on(BenchConfig(unroll=32), Device("gpu"), 1024, 9000) == 32
     assert main(["bench", "--help"]) == 0
     shown = "".join(char for char in " ".join(capsys.readouterr().out.split()) if char.isascii() and char.isprintable())
-    assert "1 on a CPU; 16 on a GPU, 1 from 524,288 lanes" in " ".join(shown.split())
+    assert "1 on a CPU; 16 on a GPU (less for rules of more than 256 operations), 1 from 524,288 lanes" in " ".join(
+        shown.split()
+    )
 
 
 def test_peers_are_separated_by_commas():
@@ -95,3 +99,11 @@ def test_the_command_names_what_differs_from_the_defaults():
     assert BenchConfig().command() == "overclock bench cartpole"
     config = BenchConfig(batch=(1, 8), store=True, min_seconds=0.5, resets="pool:16", output=Path("x.json"))
     assert config.command() == "overclock bench cartpole --batch 1 8 --min-seconds 0.5 --store --resets pool:16"
+
+
+def test_operations_are_counted_in_branches_and_loops_too():
+    from overclock.bench.report import operations
+    from overclock.vector import vectorize
+
+    counts = [operations(vectorize(overclock.make(name)[0], 4), None) for name in ("cartpole", "pong")]
+    assert 100 < counts[0] <= 256 < counts[1]

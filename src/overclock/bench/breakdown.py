@@ -3,7 +3,7 @@
 One iteration is a rollout of a recurrent policy and what PPO learns from it. A JAX environment is compiled into one
 program with them, which cannot be stopped in between; so its parts are differences of whole measurements:
 
-- *environment*: an iteration minus the same iteration on a no-op environment with the same spaces;
+- *environment*: an iteration minus the same iteration on a no-op environment with the same spaces, taken by turns;
 - *update*: learning alone, from experience of the same shapes;
 - *inference*: what is left. Nothing is transferred.
 
@@ -31,10 +31,20 @@ from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space, structure
 from overclock.env.struct import Struct
 from overclock.errors import MissingError
-from overclock.train.agent import Agent
+from overclock.train.agent import Agent, AgentParams
 from overclock.train.flops import update_flops
 from overclock.train.peak import known_peak
-from overclock.train.ppo import Experience, PPOConfig, Trainer, explore, learn, make_agent, make_learner, make_train
+from overclock.train.ppo import (
+    Experience,
+    PPOConfig,
+    Trainer,
+    TrainState,
+    explore,
+    learn,
+    make_agent,
+    make_learner,
+    make_train,
+)
 from overclock.train.sizes import parameters, sized
 from overclock.vector import host_vector
 
@@ -44,14 +54,18 @@ REFERENCE = "reference"
 
 
 class StillState(Struct):
-    """Which of two observations is seen; they take turns, so that no compiler may take them for constant."""
+    """Two observations, of which `odd` says which is seen; they take turns, so that none can be taken for constant."""
 
     odd: Bool[Array, ""]
+    two: Any
 
 
 @dataclasses.dataclass(frozen=True)
 class Still(Environment[StillState, Params]):
-    """The spaces of another environment, and nothing that happens."""
+    """The spaces of another environment, and nothing that happens.
+
+    Every lane sees numbers of its own: products of equal rows take a GPU less power, so that it runs faster.
+    """
 
     like: Environment[Any, Any]
 
@@ -64,28 +78,35 @@ class Still(Environment[StillState, Params]):
     def action_space(self, params: Params) -> Space:
         return self.like.action_space(self.like.default_params())
 
+    def draw_reset(self, rng: Rng, params: Params) -> Any:
+        return _noise(self.observation_space(params), rng, (2,))
+
     def init(self, draw: Any, params: Params) -> StillState:
-        return StillState(jnp.bool_(False))
+        return StillState(jnp.bool_(False), draw)
 
     def transition(
         self, state: StillState, action: Any, draw: Any, params: Params
     ) -> tuple[StillState, Float[Array, ""], Bool[Array, ""]]:
-        return StillState(~state.odd), jnp.float32(0), jnp.bool_(False)
+        return state.replace(odd=~state.odd), jnp.float32(0), jnp.bool_(False)
 
     def observe(self, state: StillState, params: Params) -> Any:
-        return _zeros_or_ones(self.observation_space(params), state.odd)
+        return jax.tree.map(lambda leaf: jnp.where(state.odd, leaf[1], leaf[0]), state.two)
 
 
-def _zeros_or_ones(space: Space, ones: Bool[Array, ""]) -> Any:
-    """A value of a space that is as close to zeros, or to ones, as its bounds allow."""
+def _noise(space: Space, rng: Rng, leading: tuple[int, ...], site: int = 0) -> Any:
+    """Numbers of a space, between 0 and 1 where its bounds allow that."""
     if isinstance(space, Dict):
-        return {name: _zeros_or_ones(inner, ones) for name, inner in space.spaces}
-    leaf = structure(space)
-    value = jnp.where(ones, jnp.ones(leaf.shape, leaf.dtype), jnp.zeros(leaf.shape, leaf.dtype))
+        made = {}
+        for name, inner in space.spaces:
+            made[name] = _noise(inner, rng, leading, site)
+            site += sum(leaf.size for leaf in jax.tree.leaves(made[name]))
+        return made
+    leaf = structure(space, leading)
+    unit = rng.unit(site, leaf.shape, jnp.float32)
     if isinstance(space, Box):
-        return jnp.clip(value, *space.bounds())
+        return jnp.clip(unit, *space.bounds()).astype(leaf.dtype)
     assert isinstance(space, Discrete | MultiDiscrete)
-    return jnp.minimum(value, np.asarray(space.n if isinstance(space, Discrete) else space.nvec, leaf.dtype) - 1)
+    return jnp.floor(unit * np.asarray(space.n if isinstance(space, Discrete) else space.nvec)).astype(leaf.dtype)
 
 
 def measure_breakdown(config: BenchConfig, progress: Progress | None = None) -> dict[str, Any]:
@@ -158,53 +179,58 @@ def _implementations(config: BenchConfig, entry: Any) -> dict[str, Callable[[PPO
 def jax_parts(env: Environment[Any, Any], config: PPOConfig, repeats: int) -> dict[str, float]:
     """Seconds of an iteration's parts in one compiled program."""
     trainer = make_train(env, config=config)
-    whole = _iteration_seconds(trainer, repeats)
-    still = _iteration_seconds(make_train(Still(env), config=config), repeats)
-    learner = trainer.init(jax.random.key(0)).learner
-    experience, memory = _blank(trainer)
+    state = trainer.init(jax.random.key(0))  # the first weights of a large network take their time: made once
+    experience, memory = _blank(trainer, state.learner.params)
     study = jax.jit(
         lambda learner, memory, experience: learn(trainer.agent, config, learner, memory, memory, experience)
     )
-    update = _median_seconds(lambda: study(learner, memory, experience), repeats)
+    update = statistics.median(_seconds([lambda: study(state.learner, memory, experience)], repeats)[0])
+    del experience
+    nothing = make_train(Still(env), config=config)
+    runs = [_iterations(trainer, state), _iterations(nothing, nothing.init(jax.random.key(0)))]
+    whole, still = _seconds(runs, repeats)
+    environment = statistics.median(a - b for a, b in zip(whole, still, strict=True))
     return {
-        "environment": max(whole - still, 0.0),
-        "inference": max(still - update, 0.0),
+        "environment": max(environment, 0.0),
+        "inference": max(statistics.median(still) - update, 0.0),
         "update": update,
         "transfer": 0.0,
     }
 
 
-def _iteration_seconds(trainer: Trainer, repeats: int) -> float:
-    state = trainer.init(jax.random.key(0))
+def _iterations(trainer: Trainer, state: TrainState) -> Callable[[], Any]:
+    """One iteration per call, each from where the last one ended."""
 
     def once() -> Any:
         nonlocal state
         state, metrics = trainer.advance(state, 1)
         return metrics
 
-    return _median_seconds(once, repeats)
+    return once
 
 
-def _median_seconds(run: Callable[[], Any], repeats: int) -> float:
-    jax.block_until_ready(run())  # compiles
-    jax.block_until_ready(run())
-    seconds = []
-    for _ in range(repeats):
-        began = time.perf_counter()
+def _seconds(runs: list[Callable[[], Any]], repeats: int) -> list[list[float]]:
+    """Seconds of every call; they take turns, because a GPU that gets warm slows down by more than a small part is."""
+    for run in runs:
+        jax.block_until_ready(run())  # compiles
         jax.block_until_ready(run())
-        seconds.append(time.perf_counter() - began)
-    return statistics.median(seconds)
+    seconds: list[list[float]] = [[] for _ in runs]
+    for _ in range(repeats):
+        for run, spent in zip(runs, seconds, strict=True):
+            began = time.perf_counter()
+            jax.block_until_ready(run())
+            spent.append(time.perf_counter() - began)
+    return seconds
 
 
-def _blank(trainer: Trainer) -> tuple[Experience, Any]:
+def _blank(trainer: Trainer, params: AgentParams) -> tuple[Experience, Any]:
     """Experience of the right shapes, and the memory before it."""
     config, agent = trainer.config, trainer.agent
     leading = (config.num_steps, config.num_envs)
     memory = agent.first_memory(config.num_envs)
-    obs = jax.tree.map(lambda leaf: jnp.ones(leaf.shape, leaf.dtype), structure(agent.observation_space, leading))
+    obs = _noise(agent.observation_space, Rng.of(0), leading)
     first = jax.tree.map(lambda leaf: leaf[0], obs)
     flags, zeros = jnp.zeros(leading, jnp.bool_), jnp.zeros(leading, jnp.float32)
-    params = trainer.init(jax.random.key(0)).learner.params
     rng = Rng.of(0).lanes(config.num_envs).of_section(Section.ACTION)
     _, action, _ = jax.eval_shape(lambda: explore(agent, params, memory, first, flags[0], None, rng))
     actions = jax.tree.map(lambda leaf: jnp.zeros((config.num_steps, *leaf.shape), leaf.dtype), action)

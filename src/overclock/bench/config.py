@@ -43,8 +43,8 @@ class BenchConfig:
     min_seconds: float | None = None
     """How long a timed call lasts, at least, when --steps is unset; unset: 0.2 on a CPU, 0.5 on a GPU."""
     unroll: int | None = None
-    """Steps per iteration of the compiled loop, for us and for JAX peers; unset: 1 on a CPU; 16 on a GPU, 1 from
-    524,288 lanes."""
+    """Steps per iteration of the compiled loop, for us and for JAX peers; unset: 1 on a CPU; 16 on a GPU (less for
+    rules of more than 256 operations), 1 from 524,288 lanes."""
     repeats: int = 7
     """Timed calls per implementation, at least 5; they are interleaved, so that drift hits everybody."""
     warmup: int = 2

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
+from jax.extend.core import jaxprs_in_params
 
 from overclock.bench import machine
 from overclock.bench.config import CUDA, NATIVE, NATIVE_PLAY, OURS, PUFFERLIB, BenchConfig, C
@@ -17,8 +18,9 @@ from overclock.bench.ours import native_runner, random_actions, strategy, xla_ru
 from overclock.bench.peers import counterpart, envpool_runner, gymnasium_runners, gymnax_runner
 from overclock.bench.runners import Runner
 from overclock.env import registry
+from overclock.env.rng import Rng
 from overclock.errors import MissingError
-from overclock.vector import UnsupportedError, vectorize
+from overclock.vector import UnsupportedError, VectorEnv, vectorize
 
 SCHEMA = "overclock.bench/1"
 STEP = (
@@ -26,6 +28,7 @@ STEP = (
     "its episode when it ended; steps per second (sps) are summed over the batch."
 )
 UNROLL_ON_GPU = 16  # hides the loop's launches; on an H200 8 gave half as much, 32 less and 26 s of compiling
+MOST_UNROLLED = 4096  # operations of an unrolled loop: Pong's 16 steps (7,440) took XLA 25 s to compile, these about 6
 LARGE_BATCH = 1 << 19  # from here on one step fills a GPU, and unrolling (measured there) only costs
 SECONDS_ON_CPU, SECONDS_ON_GPU = 0.2, 0.5  # of a timed call; a GPU's clocks and queues make short calls uneven
 STORED_SHARE = 8  # stored steps take at most this part of the device's memory
@@ -70,9 +73,29 @@ def header(schema: str, config: BenchConfig, device: Device) -> dict[str, Any]:
     }
 
 
-def unroll_on(config: BenchConfig, device: Device, batch: int) -> int:
-    """The configured unroll, or the one that is good on the device: XLA's CPU fusions recompute unrolled work."""
-    return config.unroll or (1 if device.platform == "cpu" or batch >= LARGE_BATCH else UNROLL_ON_GPU)
+def unroll_on(config: BenchConfig, device: Device, batch: int, operations: int) -> int:
+    """The configured unroll, or the one that is good on the device: XLA's CPU fusions recompute unrolled work.
+
+    Rules with many operations get less of it, for the sake of whoever waits for the compiler.
+    """
+    if config.unroll or device.platform == "cpu" or batch >= LARGE_BATCH:
+        return config.unroll or 1
+    fitting = max(1, MOST_UNROLLED // max(operations, 1))
+    return min(UNROLL_ON_GPU, 1 << (fitting.bit_length() - 1))
+
+
+def operations(venv: VectorEnv, params: Any) -> int:
+    """How many operations a step with a random action has, those of its branches and loops counted once."""
+
+    def step(state: Any) -> Any:
+        return venv.step(state, venv.sample_actions(state, params), params)
+
+    def count(program: Any) -> int:
+        inner = [jaxpr for equation in program.eqns for jaxpr in jaxprs_in_params(equation.params)]
+        return len(program.eqns) + sum(map(count, inner))
+
+    _, state = jax.eval_shape(lambda: venv.reset(Rng.of(0), params))
+    return count(jax.make_jaxpr(step)(state).jaxpr)
 
 
 def seconds_on(config: BenchConfig, device: Device) -> float:
@@ -84,8 +107,9 @@ def build_runners(config: BenchConfig, env_id: str, batch: int, device: Device) 
     """Everything that is measured at one batch, and what cannot be measured here, with the reason."""
     static = config.static()
     env, params = registry.make(env_id, **static)
-    unroll, seed, store, peers = unroll_on(config, device, batch), config.seed, config.store, config.peer_names()
     venv = vectorize(env, batch, resets=strategy(config.resets))
+    unroll = unroll_on(config, device, batch, operations(venv, params))
+    seed, store, peers = config.seed, config.store, config.peer_names()
     actions = random_actions(env, params, batch, seed)
     runners: list[Runner] = [xla_runner(venv, params, device.platform, seed, unroll, store)]
 

@@ -8,7 +8,7 @@ from overclock.bench import machine
 from overclock.bench.config import BenchConfig
 from overclock.bench.expensive import ExpensiveReset
 from overclock.bench.ours import strategy, xla_runner
-from overclock.bench.report import Progress, header, silent, time_runners, unroll_on
+from overclock.bench.report import Progress, header, operations, silent, time_runners, unroll_on
 from overclock.bench.runners import JaxRunner
 from overclock.vector import vectorize
 
@@ -28,7 +28,8 @@ def measure_resets(config: BenchConfig, progress: Progress | None = None) -> dic
     config.validate()
     device, batch = machine.find_device(config.device), max(config.batch)
     env, strategies = ExpensiveReset(), (NONE, "fresh", f"optimistic:{min(RATIO, batch)}", f"pool:{POOL}")
-    params, unroll = env.default_params(), unroll_on(config, device, batch)
+    params = env.default_params()
+    unroll = unroll_on(config, device, batch, operations(vectorize(env, batch), params))
     with machine.cold_compiler(), jax.default_device(device):
         runners = [
             xla_runner(

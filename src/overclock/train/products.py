@@ -47,21 +47,15 @@ def gradient_of_kernel(
     x: Float[Array, "*b k"], change: Float[Array, "*b n"], precision: Precision
 ) -> Float[Array, "k n"]:
     """What `x @ kernel` hands back to the kernel, in one product over all rows."""
-    if jnp.bfloat16 in (x.dtype, change.dtype) and precision == "float32":
+    narrow = min(x.shape[-1], change.shape[-1]) <= NARROW
+    if narrow and x.dtype == jnp.bfloat16 and precision == "float32":
         return _sums_over_rows(x, change)
-    product = functools.partial(_product_over_rows, precision=precision)
-    if x.shape[-1] <= NARROW:  # where a processor has little to gain from fusing
-        return jax.lax.platform_dependent(x, change, cpu=product, default=_sums_over_rows)
-    return product(x, change)
-
-
-def _product_over_rows(x: Any, change: Any, precision: Precision) -> Float[Array, "k n"]:
     x, change = (rows.reshape(-1, rows.shape[-1]).astype(DTYPES[precision]) for rows in (x, change))
     return jnp.matmul(x.T, change, preferred_element_type=jnp.float32)
 
 
 def _sums_over_rows(x: Any, change: Any) -> Float[Array, "k n"]:
-    """The same in float32, where one of the two is narrow."""
+    """The same in float32 where one of the two lies in memory rounded, and one of them is narrow."""
     x, change = (rows.reshape(-1, rows.shape[-1]).astype(jnp.float32) for rows in (x, change))
     if x.shape[1] <= change.shape[1]:
         return jnp.stack([jnp.sum(x[:, i, None] * change, axis=0) for i in range(x.shape[1])])
@@ -83,11 +77,6 @@ def _backward(precision: Precision, kept: tuple[Any, Any, Any], change: Any) -> 
 product.defvjp(_forward, _backward)
 
 
-def _quick_tanh(x: Any) -> Any:
-    """tanh for results that are rounded to bf16: the error of 1e-7 is far below, and it is a third of the work."""
-    return 1 - 2 / (jnp.exp(2 * x) + 1)
-
-
 # Activation -> (itself, its slope from its result).
 ACTIVATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "tanh": (jnp.tanh, lambda y: 1 - jnp.square(y)),
@@ -98,24 +87,27 @@ ACTIVATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 @functools.partial(jax.custom_vjp, nondiff_argnums=(3, 4, 5))
 def layer(x: Any, kernel: Any, bias: Any, activation: str, precision: Precision, kept: Precision) -> Any:
     """`activation(x @ kernel + bias)`, kept in `kept`; `activation` is one whose slope follows from its result."""
-    act = _quick_tanh if activation == "tanh" and kept == "bf16" else ACTIVATIONS[activation][0]
-    return act(times(x, kernel, precision) + bias).astype(DTYPES[kept])
+    return ACTIVATIONS[activation][0](times(x, kernel, precision) + bias).astype(DTYPES[kept])
 
 
 def _layer_forward(x: Any, kernel: Any, bias: Any, activation: str, precision: Precision, kept: Precision) -> Any:
     result = layer(x, kernel, bias, activation, precision, kept)
-    # Without the barrier XLA keeps the result as it was before rounding as well, and writes both.
-    return result, (x, kernel, jax.lax.optimization_barrier(result))
+    return result, (x, kernel, _as_kept(result))
+
+
+def _as_kept(rounded: Any) -> Any:
+    """What lies in memory; left to itself XLA keeps the numbers before rounding as well, and writes both."""
+    return jax.lax.optimization_barrier(rounded) if rounded.dtype == jnp.bfloat16 else rounded
 
 
 def _layer_backward(activation: str, precision: Precision, kept: Precision, stored: Any, change: Any) -> Any:
     x, kernel, result = stored
     slope = ACTIVATIONS[activation][1](result.astype(jnp.float32))
     change = change.astype(jnp.float32) * slope
-    rounded = change.astype(DTYPES[kept])
+    rounded = _as_kept(change.astype(DTYPES[kept]))
     by_bias = jnp.sum(change, axis=tuple(range(change.ndim - 1)))
     by_x = times(rounded, kernel.T, precision).astype(x.dtype)
-    return by_x, gradient_of_kernel(x, rounded if precision == kept else change, precision), by_bias
+    return by_x, gradient_of_kernel(x, rounded, precision), by_bias
 
 
 layer.defvjp(_layer_forward, _layer_backward)
