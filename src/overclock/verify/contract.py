@@ -159,13 +159,13 @@ class Twin:
         )
 
     def planted(self, name: str) -> "Twin":
-        """The same twin with a known bug in its performance side."""
+        """The same twin with a known bug in its performance side; it is there once, however often it is planted."""
         if name not in self.plants:
             known = ", ".join(sorted(self.plants)) or "none"
             raise UsageError(f"{self.name} has no bug called '{name}' to plant; there are: {known}.")
         given = dict(self.performance.options)
-        patches = [*given.pop("patches", []), dataclasses.asdict(self.plants[name])]
-        options = (*given.items(), ("patches", patches))
+        planted, bug = given.pop("patches", []), dataclasses.asdict(self.plants[name])
+        options = (*given.items(), ("patches", planted if bug in planted else [*planted, bug]))
         return dataclasses.replace(self, performance=dataclasses.replace(self.performance, options=options))
 
 

@@ -1,7 +1,8 @@
 """The training workers of level 4: several seeds side by side, in the process of the side they train on.
 
 A worker never sees the other side and hands back weights and curves only. On the performance side a run is PPO's own
-compiled update; on a reference it is the host loop of `overclock.train`, on one batch of Gymnasium environments.
+compiled update; on a reference it is the host loop of `overclock.train`, on one batch of Gymnasium environments; on a
+Rust batch it is the same loop.
 """
 
 import dataclasses
@@ -23,6 +24,7 @@ from overclock.train.policy import space_to_json
 from overclock.train.ppo import PPOConfig, make_agent, make_train
 from overclock.vector.host import flatten_state
 from overclock.verify.contract import Twin
+from overclock.verify.patched import Patch, load_patched
 from overclock.verify.subject import Arrays, SubjectSpec
 from overclock.verify.transfer_plan import TransferPlan
 
@@ -123,12 +125,12 @@ class ReferenceTrainer(_Trainer):
         entry_point, options = env
         self._make_env = functools.partial(load(entry_point), **options)
         self.config = PPOConfig(**config)
-        one = HostLanes(gymnasium_batch(self._make_env, 1))
+        one = self._lanes(1)
         self.agent = make_agent(one.observation_space, one.action_space, self.config)
 
     def begin(self, seeds: np.ndarray) -> None:
         """As `_Trainer.begin`."""
-        lanes = HostLanes(gymnasium_batch(self._make_env, len(seeds) * self.config.num_envs))
+        lanes = self._lanes(len(seeds) * self.config.num_envs)
         self._runs = HostRuns(lanes, self.agent, self.config, seeds.tolist())
         self._runs.compile()
 
@@ -138,6 +140,26 @@ class ReferenceTrainer(_Trainer):
 
     def _update(self) -> dict[str, Any]:
         return self._runs.update()
+
+    def _lanes(self, count: int) -> HostLanes:
+        return HostLanes(gymnasium_batch(self._make_env, count))
+
+
+class NativeTrainer(ReferenceTrainer):
+    """As the trainer on a reference, on one Rust batch that restarts by itself."""
+
+    def __init__(self, num_envs: int, subject: tuple[str, dict[str, Any]], config: dict[str, Any]) -> None:
+        """`subject` has the options of a `NativeSubject`."""
+        compile_cache.enable()
+        options = subject[1]
+        load_patched([Patch(**patch) for patch in options.get("patches") or []])
+        self._make_batch = functools.partial(load(options["batch"]), **options["options"])
+        self.config = PPOConfig(**config)
+        one = self._lanes(1)
+        self.agent = make_agent(one.observation_space, one.action_space, self.config)
+
+    def _lanes(self, count: int) -> HostLanes:
+        return HostLanes(self._make_batch(count))
 
 
 def _keys(seeds: np.ndarray) -> jax.Array:

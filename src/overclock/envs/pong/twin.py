@@ -1,11 +1,17 @@
-"""Pong and PufferLib's C Pong as a twin: everything is compared, and everything must be equal bit for bit.
+"""Pong's twins: everything is compared, and everything must be equal bit for bit.
 
-The registered twin plays one frame per step with three actions; the others are reached by their entry points,
-`overclock verify overclock.envs.pong.twin:frameskip_8` for example.
+The registered twin is PufferLib's C and JAX, one frame per step and three actions; the others are reached by their
+entry points, `overclock verify overclock.envs.pong.twin:frameskip_8` for example. Those called `rust` are C and Rust,
+those called `jax_rust` close the triangle.
 """
 
+import dataclasses
+
+from overclock.envs.pong import library
 from overclock.envs.pong.library import STATE
+from overclock.vector.native import extension
 from overclock.verify.contract import Contract, Field, Twin
+from overclock.verify.native_subject import native_spec
 from overclock.verify.patched import Patch
 from overclock.verify.subject import SubjectSpec
 
@@ -23,6 +29,8 @@ PLANTS = {
     # It lets many more balls pass: what a comparison of returns must see, of weak players too.
     "opponent-too-slow": Patch(RULES, "clip(aim, -params.paddle_speed, params.paddle_speed)", "clip(aim, -1.0, 1.0)"),
 }
+
+BINDING, BORDER = "overclock.envs.pong.native", "overclock.vector.native"
 
 
 def twin() -> Twin:
@@ -43,6 +51,82 @@ def continuous() -> Twin:
 def continuous_8() -> Twin:
     """The same with eight frames per step."""
     return _twin("pong-v1, continuous, frameskip 8", 8, continuous=True, scenarios="continuous_8", plan="CONTINUOUS_8")
+
+
+def rust() -> Twin:
+    """C and Rust, one frame per step, three actions."""
+    return _rust(twin(), "RUST")
+
+
+def rust_8() -> Twin:
+    """The same with eight frames per step."""
+    return _rust(frameskip_8(), "RUST_8")
+
+
+def rust_continuous() -> Twin:
+    """C and Rust, the action is the paddle's direction."""
+    return _rust(continuous(), "RUST_CONTINUOUS")
+
+
+def rust_continuous_8() -> Twin:
+    """The same with eight frames per step."""
+    return _rust(continuous_8(), "RUST_CONTINUOUS_8")
+
+
+def jax_rust() -> Twin:
+    """JAX in the reference's place and Rust, one frame per step, three actions; for levels 3 and 4."""
+    return _jax_rust(twin(), "JAX_RUST")
+
+
+def jax_rust_8() -> Twin:
+    """The same with eight frames per step."""
+    return _jax_rust(frameskip_8(), "JAX_RUST_8")
+
+
+def prepare_rust() -> None:
+    """As `library.prepare`, and the Rust extension must have been built."""
+    extension()
+    library.prepare()
+
+
+def _rust(in_jax: Twin, plan: str) -> Twin:
+    static = dict(in_jax.reference.options)
+    return dataclasses.replace(
+        in_jax,
+        name=f"{in_jax.name}, Rust",
+        performance=native_spec("overclock.envs.pong.native:NativePong", static, draws=("serve",)),
+        plants=_rust_plants(static["continuous"]),
+        modules="overclock.envs.pong.native_modules:MODULES",
+        transfer=f"overclock.envs.pong.transfer:{plan}",
+        prepare="overclock.envs.pong.twin:prepare_rust",
+    )
+
+
+def _jax_rust(in_jax: Twin, plan: str) -> Twin:
+    """The scenarios and modules are C's own, recorded with its randomness."""
+    return dataclasses.replace(
+        _rust(in_jax, plan),
+        name=f"{in_jax.name}, JAX and Rust",
+        reference=in_jax.performance.with_environment(JAX_PLATFORMS="cpu"),
+        scenarios=None,
+        modules=None,
+        prepare="overclock.vector.native:extension",
+    )
+
+
+def _rust_plants(continuous: bool) -> dict[str, Patch]:
+    """Mistakes of the kind that bindings have: what reaches the compiled code is not what was meant."""
+    mirrored = "-actions" if continuous else "-actions % 3"
+    return {
+        "up-is-down": Patch(BORDER, "_batch.step(actions,", f"_batch.step({mirrored},"),
+        "one-frame-too-many": Patch(BINDING, "frameskip=frameskip,", "frameskip=frameskip + 1,"),
+        # CartPole's time limit, copied; players of single frames are too weak for returns to show which way they moved.
+        "ends-after-500-steps": Patch(BINDING, "max_steps=max_steps,", "max_steps=500,"),
+        # Each of them is a possible serve: only who knows what was drawn can tell.
+        "serves-always-down": Patch(
+            BORDER, "draws, step_draws)", "draws, None if step_draws is None else 0 * step_draws)"
+        ),
+    }
 
 
 def _twin(name: str, frameskip: int, continuous: bool, scenarios: str, plan: str) -> Twin:
