@@ -17,7 +17,7 @@ class Crew:
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout
         self._working: set[ProcessSubject] = set()
-        self._over = False
+        self._failure: BaseException | None = None  # the first one; what the others say is only that they were ended
 
     @contextlib.contextmanager
     def subject(self, spec: SubjectSpec, lanes: int, name: str) -> Iterator[ProcessSubject]:
@@ -25,7 +25,7 @@ class Crew:
         with ProcessSubject(spec, lanes, name, self._timeout) as subject:
             self._working.add(subject)
             try:
-                if self._over:  # it started while the others were being stopped
+                if self._failure is not None:  # it started while the others were being stopped
                     raise concurrent.futures.CancelledError
                 yield subject
             finally:
@@ -38,11 +38,11 @@ class Crew:
             try:
                 for run in concurrent.futures.as_completed(runs):
                     run.result()
-            except BaseException:
-                self._over = True
+            except BaseException as error:
+                self._failure = self._failure or error
                 for run in runs:
                     run.cancel()
                 for subject in list(self._working):
                     subject.close()
-                raise
+                raise self._failure from None
             return [run.result() for run in runs]

@@ -11,7 +11,6 @@ from overclock.env.spaces import Space as EnvSpace
 from overclock.recipe.rust.library import Space
 from overclock.recipe.rust.subject import RustSubject
 from overclock.train.host_lanes import HostLanes
-from overclock.train.host_training import HostRuns
 from overclock.train.ppo import PPOConfig, make_agent
 from overclock.vector.host import HostStep
 from overclock.verify.subject import Observed
@@ -63,11 +62,6 @@ class RustTrainer(ReferenceTrainer):
         self._options, self.config = subject[1], PPOConfig(**config)
         one = self._lanes(1)
         self.agent = make_agent(one.observation_space, one.action_space, self.config)
-
-    def begin(self, seeds: np.ndarray) -> None:
-        """As `ReferenceTrainer.begin`."""
-        self._runs = HostRuns(self._lanes(len(seeds) * self.config.num_envs), self.agent, self.config, seeds.tolist())
-        self._runs.compile()
 
     def _lanes(self, count: int) -> HostLanes:
         return HostLanes(RustVector(count, **self._options))
