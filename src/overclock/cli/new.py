@@ -41,6 +41,8 @@ class New:
     """Arguments of the reference's constructor, as JSON."""
     max_steps: int | None = None
     """Time limit; by default the reference's own."""
+    source: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    """Rules that the class only calls, in another language: NAME=FILE or NAME=FILE:FIRST-LAST; one option per part."""
     look: bool = False
     """Also train on the reference for a moment and predict the gain by Amdahl's law."""
     json: bool = False
@@ -56,6 +58,7 @@ class New:
             made = new_project(
                 self.folder, self.reference, self.to, AgentChoice(self.agent, self.model, self.candidates),
                 Limits(self.budget), arguments=_arguments(self.arguments), max_steps=self.max_steps,
+                sources=self.source,
             )  # fmt: skip
             sober = look(made.source) if self.look else None
         report = described(made, sober)

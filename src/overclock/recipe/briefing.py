@@ -11,6 +11,7 @@ from overclock.recipe.hygiene.rulebook import rulebook
 from overclock.recipe.project import ModulePlan, Project, checkable
 from overclock.recipe.prompts import render
 from overclock.recipe.rust import target as rust
+from overclock.recipe.survey.listed import language
 
 MAIN = {"jax": "env.py", "rust": "src/lib.rs"}
 PART = {"jax": "{}.py", "rust": "src/{}.rs"}
@@ -37,7 +38,7 @@ class Briefing:
                 "name": module.name,
                 "summary": f"{len(module.functions)} definitions of the reference",
                 "path": ", ".join(Path(file).name for file in module.files),
-                "language": "Python",
+                "language": language(module.files),
                 "source": source_text(self.project, module),
             },
             output=self.output(module),
@@ -53,7 +54,7 @@ class Briefing:
         """The facts of a failure."""
         more = {} if not failure.get("divergence") else {"divergence": failure["divergence"]}
         sources = [
-            {"path": module.name, "source": source_text(self.project, module), "language": "Python"}
+            {"path": module.name, "source": source_text(self.project, module), "language": language(module.files)}
             for module in self.project.modules
         ]
         return self._render(

@@ -78,6 +78,8 @@ def make_control(project: Project, folder: Path, seed: int) -> list[Constant]:
     reference = project.reference
     if reference.kind == "specification" or not reference.cls:
         raise UsageError(f"'{project.name}' has no Python reference yet, so it has no numbers that could be changed.")
+    if reference.sources:
+        raise UsageError(f"The rules of '{project.name}' are not Python, so nobody can change their numbers for it.")
     source = resolve(reference_text(reference), reference.arguments, reference.max_steps)
     place = folder / "reference"
     entry, changes = _copy(source, place, seed)

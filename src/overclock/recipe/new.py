@@ -2,7 +2,7 @@
 
 import dataclasses
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,7 @@ def new_project(
     judging: Judging = Judging(),
     arguments: Mapping[str, Any] | None = None,
     max_steps: int | None = None,
+    sources: Sequence[str] = (),
 ) -> Made:
     """Look at a reference and write the folder of a project; refuses what could never be verified."""
     check_folder(folder)
@@ -68,7 +69,7 @@ def new_project(
         limits = dataclasses.replace(limits, optimisations=0)  # it writes what it can, once
     else:
         by_name(agent.name, run="", logs=folder, home=folder, model=agent.model or None)  # refuses a name nobody has
-    source = resolve(reference, arguments, max_steps)
+    source = resolve(reference, arguments, max_steps, sources)
     if source.kind == SPECIFICATION:
         project = specification_project(folder, source, target or "jax", agent, limits, judging)
         return Made(project, source, None, advise(source), (), ())
@@ -140,6 +141,7 @@ def _reference(source: Source) -> Reference:
         max_steps=source.max_steps,
         packages=tuple(packages),
         path="" if source.folder is None else str(source.folder),
+        sources=source.listed,
     )
 
 

@@ -40,6 +40,7 @@ class Reference:
     max_steps: int | None = number(None, least=1)
     packages: tuple[str, ...] = ("gymnasium",)  # a candidate does not see these
     path: str = ""  # a folder from which it is imported, where it is not installed
+    sources: tuple[str, ...] = ()  # rules that it only calls, in another language: "name=file:first-last"
 
     def __post_init__(self) -> None:
         check_values("reference", self)

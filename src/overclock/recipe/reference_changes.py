@@ -2,10 +2,14 @@
 
 import ast
 import dataclasses
+import re
 from collections.abc import Mapping
 
 from overclock.recipe.contract_file import ContractFile, DrawField, StateField
 from overclock.recipe.hygiene.source import docstrings
+
+# A line that a Python comment is; those of C's preprocessor are rules.
+COMMENT = re.compile(r"\s*#(?!\s*(define|undef|include|if|ifdef|ifndef|elif|else|endif|pragma)\b)")
 
 
 def same_rules(before: str, after: str) -> bool:
@@ -35,7 +39,7 @@ def _program(text: str) -> str | None:
 
 
 def _lines(text: str) -> list[str]:
-    return [line.rstrip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    return [line.rstrip() for line in text.splitlines() if line.strip() and not COMMENT.match(line)]
 
 
 def contract_differences(before: ContractFile, after: ContractFile) -> list[str]:

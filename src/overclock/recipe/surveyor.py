@@ -7,7 +7,7 @@ one for code that nobody has read yet. What comes back is text, checked here lik
 import dataclasses
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +35,15 @@ class Surveyed:
 
 
 def survey_spec(
-    reference: str, arguments: Mapping[str, Any] | None = None, max_steps: int | None = None
+    reference: str,
+    arguments: Mapping[str, Any] | None = None,
+    max_steps: int | None = None,
+    sources: Sequence[str] = (),
 ) -> SubjectSpec:
     """The worker that surveys a reference, named as `overclock new` takes it."""
-    options = {"reference": reference, "arguments": dict(arguments or {}), "max_steps": max_steps}
+    options = {
+        "reference": reference, "arguments": dict(arguments or {}), "max_steps": max_steps, "sources": list(sources),
+    }  # fmt: skip
     return SubjectSpec("overclock.recipe.surveyor:Surveyor", tuple(options.items()), (("JAX_PLATFORMS", "cpu"),))
 
 
@@ -85,8 +90,10 @@ def reference_text(reference: Reference) -> str:
 class Surveyor:
     """Runs in the worker. The reference waits for `survey`, so that what is wrong with it is an answer."""
 
-    def __init__(self, num_envs: int, reference: str, arguments: dict[str, Any], max_steps: int | None) -> None:
-        self._asked = reference, arguments, max_steps
+    def __init__(
+        self, num_envs: int, reference: str, arguments: dict[str, Any], max_steps: int | None, sources: list[str]
+    ) -> None:
+        self._asked = reference, arguments, max_steps, sources
 
     def describe(self) -> dict[str, Any]:
         """The calls it offers."""
@@ -97,14 +104,22 @@ class Surveyor:
         return answer(*self._asked)
 
 
-def answer(reference: str, arguments: Mapping[str, Any] | None = None, max_steps: int | None = None) -> dict[str, Any]:
+def answer(
+    reference: str,
+    arguments: Mapping[str, Any] | None = None,
+    max_steps: int | None = None,
+    sources: Sequence[str] = (),
+) -> dict[str, Any]:
     """What `overclock new` makes of a reference in this process, as plain data; no project is left behind."""
     from overclock.recipe.briefing import source_text
     from overclock.recipe.new import new_project
 
     with tempfile.TemporaryDirectory() as place:
         try:
-            made = new_project(Path(place) / "project", reference, arguments=arguments, max_steps=max_steps).project
+            folder = Path(place) / "project"
+            made = new_project(
+                folder, reference, arguments=arguments, max_steps=max_steps, sources=sources
+            ).project  # fmt: skip
         except OverclockError as error:
             return {"refused": str(error)}
         return {

@@ -74,7 +74,8 @@ def find_update(project: Project) -> Update:
     """Compare the reference as it is with what the last verified run translated; nothing is written."""
     verified = last_verified(project)
     reference = project.reference
-    found = survey(survey_spec(reference_text(reference), reference.arguments, _limit(project)))
+    text, limit = reference_text(reference), _limit(project)
+    found = survey(survey_spec(text, reference.arguments, limit, reference.sources))
     return compare(project, verified, found)
 
 

@@ -17,6 +17,7 @@ from overclock.errors import UsageError
 from overclock.recipe.survey.definitions import Definition, File
 from overclock.recipe.survey.grouping import FEWEST, MOST, group
 from overclock.recipe.survey.kept import Dropped, Kept, keep
+from overclock.recipe.survey.listed import by_module, ways_to
 from overclock.recipe.survey.order import quotient
 from overclock.recipe.survey.program import Program
 from overclock.recipe.survey.source import Source
@@ -45,20 +46,43 @@ def plan(source: Source, fewest: int = FEWEST, most: int = MOST) -> list[ModuleP
         text = source.document.read_text(encoding="utf-8")
         return [ModulePlan("specification", (str(source.document),), (), len(text.splitlines()), (), text)]
     kept = rules(source)
-    groups = group(kept.definitions, kept.edges, fewest, most)
-    names = _names(groups)
+    called = _listed(source, kept)
+    ways = {name for one in called for name in one.functions}
+    groups = group(tuple(one for one in kept.definitions if one.name not in ways), kept.edges, fewest, most)
+    before = tuple(one.name for one in called)
+    names = _names(groups, before)
     needs = quotient([[one.name for one in part] for part in groups], kept.edges)
-    return [
+    return called + [
         ModulePlan(
             name=names[place],
             files=tuple(dict.fromkeys(str(one.file.path) for one in _in_order(part))),
             functions=tuple(one.name for one in _in_order(part)),
             lines=sum(len(one.lines) for one in part),
-            depends_on=tuple(names[other] for other in sorted(needs[place])),
+            depends_on=(*before, *(names[other] for other in sorted(needs[place]))),
             text=_text(part),
         )
         for place, part in enumerate(groups)
     ]
+
+
+def _listed(source: Source, kept: Kept) -> list[ModulePlan]:
+    """The modules in other languages, in the order in which they were named, each after those before it."""
+    found: list[ModulePlan] = []
+    for name, listed in by_module(source.listed).items():
+        known = {way for one in found for way in one.functions}
+        ways = [one for one in ways_to(listed, kept.definitions) if one.name not in known]
+        own = [_text(ways)] if ways else []
+        found.append(
+            ModulePlan(
+                name=name,
+                files=tuple(dict.fromkeys(str(one.path) for one in (*listed, *(way.file for way in ways)))),
+                functions=tuple(one.name for one in _in_order(ways)),
+                lines=sum(len(one.lines) for one in (*listed, *ways)),
+                depends_on=tuple(one.name for one in found),
+                text="\n".join([*(one.text for one in listed), *own]),
+            )
+        )
+    return found
 
 
 def dropped(source: Source) -> list[Dropped]:
@@ -107,7 +131,7 @@ def _place(file: File) -> str:
     return str(Path(*parts, "__init__.py") if file.is_package else Path(*parts[:-1], f"{parts[-1]}.py"))
 
 
-def _names(groups: list[list[Definition]]) -> list[str]:
+def _names(groups: list[list[Definition]], taken: tuple[str, ...] = ()) -> list[str]:
     """A name for each: its file, or its class or largest function where several groups come from one file."""
     shared = Counter(module for part in groups for module in {one.file.module for one in part})
     names: list[str] = []
@@ -127,7 +151,7 @@ def _names(groups: list[list[Definition]]) -> list[str]:
                 here = [one for one in part if one.file.module == module]
                 largest = max(here, key=lambda one: (one.kind == "function", len(one.lines)))
                 name = _identifier("_".join(part.strip("_") for part in largest.qualified.split(".")))
-        names.append(_free(name, names))
+        names.append(_free(name, [*taken, *names]))
     return names
 
 

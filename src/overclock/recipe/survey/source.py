@@ -11,13 +11,14 @@ import dataclasses
 import re
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from overclock.errors import MissingError, UsageError
 from overclock.recipe.survey.definitions import Definition, File
 from overclock.recipe.survey.kept import keep
+from overclock.recipe.survey.listed import absolute
 from overclock.recipe.survey.program import Program, locations
 from overclock.recipe.survey.uses import foreign_bases
 
@@ -51,10 +52,26 @@ class Source:
     max_steps: int | None = None
     command: tuple[str, ...] = ()
     document: Path | None = None
+    listed: tuple[str, ...] = ()  # rules that are not Python, as listed.py reads them
 
 
-def resolve(text: str, arguments: Mapping[str, Any] | None = None, max_steps: int | None = None) -> Source:
-    """The reference behind a text; `arguments` go to its constructor, `max_steps` replaces its time limit."""
+def resolve(
+    text: str,
+    arguments: Mapping[str, Any] | None = None,
+    max_steps: int | None = None,
+    listed: Sequence[str] = (),
+) -> Source:
+    """The reference behind a text; `arguments` go to its constructor, `max_steps` replaces its time limit.
+
+    `listed` are lines in another language that hold the rules which a class only calls.
+    """
+    found = _resolved(text, arguments, max_steps)
+    if listed and found.module is None:
+        raise UsageError(f"'{text}' is no Python class, so there is nothing that calls other sources.")
+    return dataclasses.replace(found, listed=tuple(map(absolute, listed)))
+
+
+def _resolved(text: str, arguments: Mapping[str, Any] | None, max_steps: int | None) -> Source:
     given = dict(arguments or {})
     if text.startswith(GYMNASIUM):
         return _gymnasium(text, given, max_steps)
