@@ -105,5 +105,6 @@ def test_operations_are_counted_in_branches_and_loops_too():
     from overclock.bench.report import operations
     from overclock.vector import vectorize
 
-    counts = [operations(vectorize(overclock.make(name)[0], 4), None) for name in ("cartpole", "pong")]
-    assert 100 < counts[0] <= 256 < counts[1]
+    games = [("cartpole", {}), ("pong", {}), ("pong", {"frameskip": 8})]  # the last one is a loop of frames
+    counts = [operations(vectorize(overclock.make(name, **static)[0], 4), None) for name, static in games]
+    assert 100 < counts[0] <= 256 < counts[1] < counts[2]

@@ -1,5 +1,6 @@
 """The speed of training: whole updates are counted, rows take turns, and the peer learns by the same numbers."""
 
+import dataclasses
 import json
 
 import pytest
@@ -32,7 +33,22 @@ def test_rows_are_ours_in_both_precisions_and_the_peer(report):
     assert pairs == {(XLA, PUREJAXRL), (BF16, PUREJAXRL)}
 
 
-def test_every_row_has_the_same_hyper_parameters_and_the_command_repeats_it(report):
+def test_every_row_is_made_from_the_same_hyper_parameters(monkeypatch):
+    pytest.importorskip("gymnax", reason="the peer plays gymnax's CartPole")
+    given = []
+    monkeypatch.setattr(training, "make_train", lambda env, params, config: given.append(config) or Made())
+    monkeypatch.setattr("overclock.bench.purejaxrl.make", lambda config, env_id: given.append(config) or (None, None))
+    runners, _ = training._runners(SMALL, "cartpole-v1", 8, "cpu")
+    assert len(runners) == len(given) == 3
+    assert {dataclasses.replace(config, precision="float32") for config in given} == {training.training_config(8)}
+    assert [config.precision for config in given] == ["float32", "bf16", "float32"]
+
+
+class Made:
+    init = advance = None
+
+
+def test_the_command_repeats_it(report):
     assert report["training"] | {"num_envs": 8, "num_steps": 16, "hidden": [64, 64]} == report["training"]
     assert report["command"].endswith(f"--peers {PUREJAXRL} --min-seconds 0.001 --repeats 5 --warmup 1 --training")
 
@@ -68,6 +84,8 @@ def test_a_call_runs_as_many_updates_as_it_counts():
     runner.call()
     assert calls == [0, 1, 2]
     assert runner.facts()["return"] == 2.0
+    runner._returns.append(float("nan"))
+    assert runner.facts()["return"] is None  # no episode ended
 
 
 @pytest.mark.parametrize(
@@ -75,7 +93,9 @@ def test_a_call_runs_as_many_updates_as_it_counts():
     [
         ({"peers": "gymnax"}, "Training is measured beside purejaxrl only, not beside gymnax."),
         ({"env": "pong", "peers": PUREJAXRL}, "gymnax has no counterpart of 'pong-v1'"),
-        ({"steps": 100}, "leave --steps out"),
+        ({"steps": 100}, "--steps says nothing about training"),
+        ({"store": True}, "--store says nothing about training"),
+        ({"peers": PUREJAXRL, "options": ("sutton_barto_reward=true",)}, "purejaxrl knows no --options"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_at_once(wrong, sentence):

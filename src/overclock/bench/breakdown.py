@@ -51,6 +51,11 @@ from overclock.vector import host_vector
 SCHEMA = "overclock.bench.breakdown/1"
 PARTS = ("environment", "inference", "update", "transfer")
 REFERENCE = "reference"
+MOST_SEEN = 255.0  # of a whole number in an observation of nothing
+
+
+Samples = list[dict[str, float]]
+"""Seconds by part, of every timed iteration. A part that is a difference may come out below 0."""
 
 
 class StillState(Struct):
@@ -104,7 +109,10 @@ def _noise(space: Space, rng: Rng, leading: tuple[int, ...], site: int = 0) -> A
     leaf = structure(space, leading)
     unit = rng.unit(site, leaf.shape, jnp.float32)
     if isinstance(space, Box):
-        return jnp.clip(unit, *space.bounds()).astype(leaf.dtype)
+        low, high = (np.clip(np.asarray(bound, np.float64), -MOST_SEEN, MOST_SEEN) for bound in space.bounds())
+        if leaf.dtype.kind in "iu":
+            return jnp.floor(low + unit * (high - low + 1)).astype(leaf.dtype)
+        return jnp.clip(unit, low, high).astype(leaf.dtype)
     assert isinstance(space, Discrete | MultiDiscrete)
     return jnp.floor(unit * np.asarray(space.n if isinstance(space, Discrete) else space.nvec)).astype(leaf.dtype)
 
@@ -123,12 +131,12 @@ def measure_breakdown(config: BenchConfig, progress: Progress | None = None) -> 
             for name, build in _implementations(config, entry).items():
                 say(f"{name} with {millions:g} million parameters")
                 try:
-                    parts = build(training)
+                    samples = build(training)
                 except MissingError as error:
                     skip = {"implementation": name, "reason": str(error)}
                     skipped += [] if skip in skipped else [skip]
                     continue
-                results.append(_row(name, config, training, parts, device))
+                results.append(_row(name, config, training, samples, device))
     top = header(SCHEMA, config, device)
     return {
         **top,
@@ -156,7 +164,7 @@ def _words(config: PPOConfig) -> str:
     )
 
 
-def _implementations(config: BenchConfig, entry: Any) -> dict[str, Callable[[PPOConfig], dict[str, float]]]:
+def _implementations(config: BenchConfig, entry: Any) -> dict[str, Callable[[PPOConfig], Samples]]:
     static, repeats = config.static(), config.repeats
     env, params = registry.make(entry.id, **static)
     spaces = env.observation_space(params), env.action_space(params)
@@ -167,35 +175,38 @@ def _implementations(config: BenchConfig, entry: Any) -> dict[str, Callable[[PPO
         )
     if entry.id == "pong-v1":
 
-        def reference(training: PPOConfig) -> dict[str, float]:
+        def reference(training: PPOConfig) -> Samples:
             from overclock.envs.pong.vector import PufferLibVector
 
-            return host_parts(PufferLibVector(training.num_envs, **static), spaces, training, repeats)
+            vector = PufferLibVector(training.num_envs, **static, threads=machine.cores())
+            return host_parts(vector, spaces, training, repeats)
 
         found[REFERENCE] = reference
     return found
 
 
-def jax_parts(env: Environment[Any, Any], config: PPOConfig, repeats: int) -> dict[str, float]:
-    """Seconds of an iteration's parts in one compiled program."""
+def jax_parts(env: Environment[Any, Any], config: PPOConfig, repeats: int) -> Samples:
+    """Seconds of the parts of iterations in one compiled program."""
     trainer = make_train(env, config=config)
     state = trainer.init(jax.random.key(0))  # the first weights of a large network take their time: made once
-    experience, memory = _blank(trainer, state.learner.params)
+    learner = jax.tree.map(jnp.copy, state.learner)  # an iteration takes its state over
+    experience, memory = _blank(trainer, learner.params)
     study = jax.jit(
         lambda learner, memory, experience: learn(trainer.agent, config, learner, memory, memory, experience)
     )
-    update = statistics.median(_seconds([lambda: study(state.learner, memory, experience)], repeats)[0])
-    del experience
     nothing = make_train(Still(env), config=config)
-    runs = [_iterations(trainer, state), _iterations(nothing, nothing.init(jax.random.key(0)))]
-    whole, still = _seconds(runs, repeats)
-    environment = statistics.median(a - b for a, b in zip(whole, still, strict=True))
-    return {
-        "environment": max(environment, 0.0),
-        "inference": max(statistics.median(still) - update, 0.0),
-        "update": update,
-        "transfer": 0.0,
-    }
+    whole, still, update = _seconds(
+        [
+            _iterations(trainer, state),
+            _iterations(nothing, nothing.init(jax.random.key(0))),
+            lambda: study(learner, memory, experience),
+        ],
+        repeats,
+    )
+    return [
+        {"environment": a - b, "inference": b - c, "update": c, "transfer": 0.0}
+        for a, b, c in zip(whole, still, update, strict=True)
+    ]
 
 
 def _iterations(trainer: Trainer, state: TrainState) -> Callable[[], Any]:
@@ -251,8 +262,8 @@ class Stopwatch:
         return result
 
 
-def host_parts(vector: Any, spaces: tuple[Space, Space], config: PPOConfig, repeats: int) -> dict[str, float]:
-    """Seconds of an iteration's parts with an environment outside JAX; the median over iterations of each."""
+def host_parts(vector: Any, spaces: tuple[Space, Space], config: PPOConfig, repeats: int) -> Samples:
+    """Seconds of the parts of iterations with an environment outside JAX; copies of its arrays are transfer."""
     agent = make_agent(*spaces, config)
     learner = make_learner(agent, config, jax.random.key(0))
     act = jax.jit(functools.partial(_act, agent))
@@ -264,21 +275,22 @@ def host_parts(vector: Any, spaces: tuple[Space, Space], config: PPOConfig, repe
         watch, first, rows = Stopwatch(), memory, []
         for _ in range(config.num_steps):
             seen = watch.time("transfer", jax.device_put, (obs, start))
-            memory, action, played, log_prob = watch.time("inference", act, learner.params, memory, *seen, rng)
+            memory, action, played, log_prob, rng = watch.time("inference", act, learner.params, memory, *seen, rng)
             step = watch.time("environment", vector.step, watch.time("transfer", np.asarray, played))
-            after = [np.array(part) for part in (step.reward, step.terminated, step.truncated, step.final_obs)]
+            after = step.reward, step.terminated, step.truncated, step.final_obs, step.obs
+            *after, seen_next = watch.time("transfer", lambda kept: [np.array(part) for part in kept], after)
             rows.append((obs, start, action, log_prob, *after))
-            obs, start, rng = np.array(step.obs), step.terminated | step.truncated, rng.advance()
+            obs, start = seen_next, step.terminated | step.truncated
         experience = watch.time("transfer", _sent, rows)
         learner, memory, _ = watch.time("update", study, learner, first, memory, experience)
         measured.append(watch.seconds)
-    return {part: statistics.median(one[part] for one in measured[1:]) for part in PARTS}
+    return measured[1:]
 
 
-def _act(agent: Agent, params: Any, memory: Any, obs: Any, start: Any, rng: Rng) -> tuple[Any, Any, Any, Any]:
-    """(memory, actions, actions as the environment takes them, their log-probabilities)."""
+def _act(agent: Agent, params: Any, memory: Any, obs: Any, start: Any, rng: Rng) -> tuple[Any, ...]:
+    """(memory, actions, actions as the environment takes them, their log-probabilities, randomness of the next)."""
     memory, action, log_prob = explore(agent, params, memory, obs, start, None, rng)
-    return memory, action, agent.distribution.playable(action), log_prob
+    return memory, action, agent.distribution.playable(action), log_prob, rng.advance()
 
 
 def _sent(rows: list[tuple[Any, ...]]) -> Experience:
@@ -290,19 +302,21 @@ def _sent(rows: list[tuple[Any, ...]]) -> Experience:
     return Experience(obs, start, None, action, log_prob, reward, terminated, truncated, final_obs)
 
 
-def _row(name: str, config: BenchConfig, training: PPOConfig, parts: dict[str, float], device: Any) -> dict[str, Any]:
+def _row(name: str, config: BenchConfig, training: PPOConfig, samples: Samples, device: Any) -> dict[str, Any]:
     env, params = registry.make(config.env, **config.static())
     agent = make_agent(env.observation_space(params), env.action_space(params), training)
-    seconds = sum(parts.values())
+    parts = {part: max(statistics.median(one[part] for one in samples), 0.0) for part in PARTS}
+    seconds, playing = sum(parts.values()), sum(parts.values()) - parts["update"]
     peak = known_peak(device, training.precision)
     flops = update_flops(agent, training) / seconds
     return {
         "implementation": name,
         "parameters": parameters(agent),
         "seconds": parts,
+        "samples": samples,
         "share": {part: spent / seconds for part, spent in parts.items()},
         "sps": training.steps_per_update / seconds,
-        "rollout_sps": training.steps_per_update / (seconds - parts["update"]),
+        "rollout_sps": training.steps_per_update / playing if playing > 0 else None,
         "flops_per_second": flops,
         "mfu": None if peak is None else flops / peak,
     }

@@ -23,6 +23,7 @@ MOST_COUNTED = 1 << 17  # lane steps after which counting stops, where episodes 
 # What a host runner, which may take seconds per step of a large batch, does of this at most, and at least.
 MOST_BURN_IN_LANE_STEPS, LEAST_BURN_IN = 1 << 22, 64
 CHECKED_LANE_STEPS, CHECKED_STEPS = 1 << 20, 64
+COUNTED_LENGTHS, MOST_SECONDS = 2, 1.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -242,7 +243,12 @@ class HostRunner:
             self._batch.step(self._table[i % len(self._table)])
         checksum, steps, ends = jnp.zeros(lanes, jnp.uint32), 0, 0
         least = max(1, min(CHECKED_STEPS, CHECKED_LANE_STEPS // lanes))
-        while steps < least or (ends < EPISODES and steps * lanes < MOST_COUNTED):
+        began = time.perf_counter()
+        while steps < least or (
+            (ends < EPISODES and steps * lanes < MOST_COUNTED)
+            # Lanes of a large batch play alike, and a window shorter than their episodes may miss most of the ends.
+            or (ends < COUNTED_LENGTHS * lanes and time.perf_counter() - began < MOST_SECONDS)
+        ):
             action = self._table[(first + steps) % len(self._table)]
             obs, *rest = self._batch.step(action)
             if steps < least:

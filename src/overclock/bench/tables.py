@@ -70,7 +70,7 @@ def training_rows(report: dict[str, Any]) -> list[list[str]]:
             f"{row['batch']:,}",
             _name(row),
             *_rates(row),
-            f"{row['return']:.1f}",
+            _or_dash(row["return"], "{:.1f}"),
             _or_dash(row["mfu"], "{:.1%}"),
             f"{row['compile_seconds']:.1f} s",
             against(row),
@@ -119,7 +119,7 @@ def breakdown_rows(report: dict[str, Any]) -> list[list[str]]:
         [
             f"{row['parameters'] / 1e6:.1f} M",
             row["implementation"],
-            rate(row["rollout_sps"]),
+            "-" if row["rollout_sps"] is None else rate(row["rollout_sps"]),
             rate(row["sps"]),
             *(f"{row['share'][part]:.1%}" for part in ("environment", "inference", "update", "transfer")),
             f"{sum(row['seconds'].values()) * 1e3:.1f} ms",

@@ -6,6 +6,7 @@ A step is one step of one lane with everything that is learned from it. Rows are
 
 import dataclasses
 import importlib.metadata
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -27,6 +28,7 @@ from overclock.train.ppo import PPOConfig, make_agent, make_train
 
 SCHEMA = "overclock.bench.training/1"
 NUM_STEPS = 128  # of a rollout, per lane
+UNUSED = {"steps": None, "unroll": None, "store": False, "resets": "fresh"}
 STEP = "One step is one step of one lane, with everything that PPO learns from it; sps are summed over the lanes."
 Training = tuple[Callable[[Any], Any], Callable[[Any, int], tuple[Any, Any]]]
 """(`init(key) -> state`, `advance(state, updates) -> (state, metrics)`), jitted."""
@@ -73,8 +75,9 @@ class TrainingRunner:
         self._returns.append(float(np.asarray(metrics["return"])[-1]))  # which proves that the work is done
 
     def facts(self) -> dict[str, Any]:
-        """After the timed calls: the last mean return. Rows learn at their own pace, so it differs."""
-        return {"return": self._returns[-1], "mean_episode_length": None}
+        """After the timed calls: the last mean return, None where no episode ended in the last update."""
+        last = self._returns[-1]
+        return {"return": last if math.isfinite(last) else None, "mean_episode_length": None}
 
 
 def measure_training(config: BenchConfig, progress: Progress | None = None) -> dict[str, Any]:
@@ -85,8 +88,11 @@ def measure_training(config: BenchConfig, progress: Progress | None = None) -> d
     if PUREJAXRL in config.peer_names():
         counterpart(registry.spec(config.env).id, "gymnax")
     dataclasses.replace(config, peers="").validate()
-    if config.steps is not None:
-        raise UsageError(f"Training takes whole updates of {NUM_STEPS} steps; leave --steps out.")
+    meaningless = [name for name, unset in UNUSED.items() if getattr(config, name) != unset]
+    if meaningless:
+        raise UsageError(f"--{meaningless[0]} says nothing about training; leave it out with --training.")
+    if config.options and config.peer_names():
+        raise UsageError(f"{PUREJAXRL} knows no --options; leave one of the two out.")
     device, entry = machine.find_device(config.device), registry.spec(config.env)
     results: list[dict[str, Any]] = []
     skipped: list[Skip] = []

@@ -72,12 +72,13 @@ class Bench(BenchConfig):
 
     def _write(self, report: dict[str, Any]) -> None:
         from overclock.bench.kept import keep
-        from overclock.files import write_whole
+        from overclock.files import finite, write_whole
 
         if not any(getattr(self, name) for name in INSTEAD):
             keep(report)
         if self.output is not None:
-            write_whole(self.output, (json_format.dumps(report, indent=2) + "\n").encode())
+            text = json_format.dumps(finite(report), indent=2, allow_nan=False)
+            write_whole(self.output, (text + "\n").encode())
         if self.plot is not None:
             from overclock.bench import plot, plot_breakdown
 

@@ -79,7 +79,10 @@ def make_control(project: Project, folder: Path, seed: int) -> list[Constant]:
     if reference.kind == "specification" or not reference.cls:
         raise UsageError(f"'{project.name}' has no Python reference yet, so it has no numbers that could be changed.")
     if reference.sources:
-        raise UsageError(f"The rules of '{project.name}' are not Python, so nobody can change their numbers for it.")
+        raise UsageError(
+            f"The rules of '{project.name}' are not Python, so their numbers cannot be changed; this control needs a "
+            "reference in Python."
+        )
     source = resolve(reference_text(reference), reference.arguments, reference.max_steps)
     place = folder / "reference"
     entry, changes = _copy(source, place, seed)

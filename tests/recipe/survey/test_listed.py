@@ -100,7 +100,7 @@ def test_a_source_that_is_not_there_is_said_in_one_sentence(pond, written, said,
 
 
 def test_a_specification_calls_no_other_sources(write):
-    with pytest.raises(UsageError, match="nothing that calls other sources"):
+    with pytest.raises(UsageError, match="no Python class that could call other sources"):
         resolve(str(write("rules.md", "Walk.")), listed=["rules=pond.c"])
 
 
@@ -125,3 +125,13 @@ def test_a_project_keeps_its_sources_shows_them_as_c_and_is_refused_when_they_ch
 def test_a_line_for_the_preprocessor_is_a_rule_and_no_comment():
     assert not same_rules("#define PUSH 1\nint x;", "#define PUSH 2\nint x;")
     assert same_rules("# pushed\nint x;", "int x;")
+
+
+def test_a_function_belongs_to_the_lines_that_it_is_written_in_not_to_those_that_call_it(write):
+    c = write("pond.c", RULES.strip() + "\nvoid frame(float* x) { *x = drift(*x, 1); }\n")
+    pond = write("pond.py", CLASS)
+    calls, written = f"calls={c}:9-9", f"written={c}:1-8"
+    for order in ((calls, written), (written, calls)):
+        modules = {module.name: module.functions for module in plan(resolve(f"{pond}:PondEnv", listed=order))}
+        assert [name.rpartition(":")[2] for name in modules["written"]] == ["drift"], modules
+        assert not modules["calls"]

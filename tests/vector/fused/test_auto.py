@@ -34,6 +34,15 @@ def test_small_rules_get_the_kernel(name, static):
     assert resolved(vectorize(env, 4, backend="xla")) == "xla"
 
 
+def test_a_chosen_device_decides_not_the_best_there_is(monkeypatch):
+    env, _ = overclock.make("cartpole")
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    with jax.default_device(jax.devices("cpu")[0]):
+        assert resolved(vectorize(env, 4)) == "c"
+    with jax.default_device("cpu"):
+        assert resolved(vectorize(env, 4)) == "c"
+
+
 def test_rules_with_tables_and_batches_with_a_reset_strategy_stay_with_xla():
     assert not stays_in_registers(Tabled(), KERNEL)
     assert resolved(vectorize(Tabled(), 4)) == "xla"

@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -140,29 +139,6 @@ def first_serves(seed: int) -> np.ndarray:
     serves = np.empty(2, np.int32)
     compiled("harness", EXACT).first_serves(ctypes.c_uint(seed), at(serves))
     return serves
-
-
-def play(
-    num_envs: int, steps: int, frameskip: int = 1, continuous: bool = False, seed: int = 0, rows: int = 64
-) -> dict[str, float]:
-    """Random play at PufferLib's own speed on one thread; observations are written. Seconds, steps and games.
-
-    `rows` rows of actions are drawn beforehand and played in turn.
-    """
-    library, generator = compiled("speed", AS_PUFFERLIB), np.random.default_rng(seed)
-    library.play.restype = ctypes.c_double
-    if continuous:
-        drawn = generator.uniform(-1, 1, (rows, num_envs)).astype(np.float32)
-    else:
-        drawn = generator.integers(0, 3, (rows, num_envs)).astype(np.float32)
-    observations, actions, rewards = (np.zeros(num_envs * width, np.float32) for width in (8, 1, 1))
-    terminals = np.zeros(num_envs, np.uint8)
-    started = time.perf_counter()
-    games = library.play(
-        num_envs, ctypes.c_long(steps), constants_array(), frameskip, int(continuous), at(drawn), ctypes.c_long(rows),
-        at(observations), at(actions), at(rewards), at(terminals),
-    )  # fmt: skip
-    return {"seconds": time.perf_counter() - started, "steps": float(num_envs * steps), "games": games}
 
 
 def constants_array() -> Any:

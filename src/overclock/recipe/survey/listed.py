@@ -37,7 +37,7 @@ class Listed:
     @property
     def text(self) -> str:
         """The lines below a comment that says where they stand."""
-        mark = "//" if language((str(self.path),)) != PYTHON else "#"
+        mark = "#" if language((str(self.path),)) in (PYTHON, "Cython", "Julia") else "//"
         return "\n".join((f"{mark} {self.path.name}, lines {self.first} to {self.last}", *self.lines)) + "\n"
 
 
@@ -72,13 +72,16 @@ def by_module(written: Iterable[str]) -> dict[str, list[Listed]]:
 
 
 def ways_to(listed: Iterable[Listed], definitions: Iterable[Definition]) -> list[Definition]:
-    """The functions of the reference's own files that are called like a function in these lines."""
+    """The functions of the reference's own files that have the name of one that is written in these lines."""
     text = "\n".join(line for one in listed for line in one.lines)
-    return [
-        one
-        for one in definitions
-        if one.kind == "function" and one.owner is None and re.search(rf"\b{re.escape(one.short)}\s*\(", text)
-    ]
+    return [one for one in definitions if one.kind == "function" and one.owner is None and _defines(text, one.short)]
+
+
+def _defines(text: str, name: str) -> bool:
+    """Whether a function is written there, and not only called: a body follows, or a word that begins one."""
+    body = rf"\b{re.escape(name)}\s*\([^;{{}}]*\)[^;{{}}()]*\{{"  # C and its kin
+    word = rf"\b(def|cdef|cpdef|fn|func|function)\b[^\n(]*\b{re.escape(name)}\s*[(<]"
+    return re.search(body, text) is not None or re.search(word, text) is not None
 
 
 def language(files: Iterable[str]) -> str:

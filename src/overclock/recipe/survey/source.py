@@ -67,7 +67,7 @@ def resolve(
     """
     found = _resolved(text, arguments, max_steps)
     if listed and found.module is None:
-        raise UsageError(f"'{text}' is no Python class, so there is nothing that calls other sources.")
+        raise UsageError(f"'{text}' is no Python class that could call other sources; leave --source out.")
     return dataclasses.replace(found, listed=tuple(map(absolute, listed)))
 
 

@@ -58,7 +58,7 @@ def architecture() -> str:
 
 def cubin(text: str, kind: str) -> Path:
     """A file of machine code for the GPU, compiled unless it is there."""
-    key = hashlib.sha256("\n".join([text, kind, *OPTIONS, str(nvrtc_path()), str(nvcc())]).encode()).hexdigest()[:32]
+    key = hashlib.sha256("\n".join([text, kind, *OPTIONS, *_compiler()]).encode()).hexdigest()[:32]
     made = kernels_folder() / f"{key}.cubin"
     if made.exists():
         return made
@@ -66,10 +66,22 @@ def cubin(text: str, kind: str) -> Path:
         code = _machine_code(text, kind, OPTIONS, Path(folder))
         if folds_a_test_into_a_clamp(code):
             code = _machine_code(text, kind, (*OPTIONS, "--ptxas-options=-O0"), Path(folder))
+            if folds_a_test_into_a_clamp(code):
+                raise CompileError("CUDA's assembler makes wrong code of a clamp in these rules; use backend='xla'.")
         result = Path(folder) / "kernel.cubin"
         result.write_bytes(code)
         os.replace(result, made)
     return made
+
+
+def _compiler() -> list[str]:
+    """What compiles, down to its version: another one may make other code."""
+    path = nvrtc_path()
+    if path is None:
+        return [str(nvcc())]
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    _checked(ctypes.CDLL(str(path)).nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)))
+    return [str(path), str(path.stat().st_mtime_ns), f"{major.value}.{minor.value}"]
 
 
 def _machine_code(text: str, kind: str, options: tuple[str, ...], folder: Path) -> bytes:

@@ -61,7 +61,7 @@ def resolved(venv: "VectorEnv") -> Backend:
     """
     if venv.backend != "auto":
         return venv.backend
-    kernel: Literal["c", "cuda"] = "cuda" if jax.default_backend() == "gpu" else "c"
+    kernel: Literal["c", "cuda"] = "c" if _platform() == "cpu" else "cuda"
     if not isinstance(venv.resets, Fresh):
         return "xla"
     try:
@@ -69,6 +69,14 @@ def resolved(venv: "VectorEnv") -> Backend:
         return kernel if stays_in_registers(venv.env, kernel) else "xla"
     except (UnsupportedError, MissingError):
         return "xla"
+
+
+def _platform() -> str:
+    """Where JAX computes now: a chosen default device comes before the best one there is."""
+    chosen = jax.config.values["jax_default_device"]
+    if chosen is None:
+        return jax.default_backend()
+    return chosen if isinstance(chosen, str) else chosen.platform
 
 
 def refuse_strategies(venv: "VectorEnv") -> None:

@@ -1,6 +1,7 @@
-/* PufferLib's Pong as a batch that is stepped from outside: its own c_step for every environment in turn, which restarts
-   finished games by itself, with the C library's rand(). */
+/* PufferLib's Pong at its own speed: pong.h as it is, its own c_step for every environment in turn, which restarts finished
+   games by itself, the C library's rand(), buffers laid side by side as its Python class has them. */
 
+#include <string.h>
 #include "pong.h"
 #include "constants.h"
 
@@ -27,6 +28,21 @@ EXPORT void vector_reset(void* envs, int count) {
     for (int i = 0; i < count; i++) c_reset((Pong*)envs + i);
 }
 
-EXPORT void vector_step(void* envs, int count) {
-    for (int i = 0; i < count; i++) c_step((Pong*)envs + i);
+EXPORT void vector_step(void* envs, int first, int count) {
+    for (int i = first; i < first + count; i++) c_step((Pong*)envs + i);
+}
+
+/* `rows` rows of actions for all environments are played in turn, from the row `first` on. */
+EXPORT void vector_play(void* envs, int count, long steps, const float* rows, long num_rows, long first, float* actions) {
+    for (long step = first; step < first + steps; step++) {
+        memcpy(actions, rows + step % num_rows * count, count * sizeof(float));
+        vector_step(envs, 0, count);
+    }
+}
+
+/* How many games were finished since the environments were made. */
+EXPORT double vector_games(void* envs, int count) {
+    double games = 0;
+    for (int i = 0; i < count; i++) games += ((Pong*)envs)[i].log.n;
+    return games;
 }
