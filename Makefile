@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
+PONG   := overclock.envs.pong.twin
 
 .DEFAULT_GOAL := setup
 .PHONY: help setup demo test verify bench lint format docs native lock clean
@@ -17,14 +18,21 @@ setup: $(VENV)/.demo native ## Create .venv with the package, its references and
 demo: setup ## Translate Gymnasium's CartPole, verify it, time it beside the original, write a page
 	@$(BIN)/overclock demo
 
+# Three workers on two cores: a test that waits for a process or a time limit leaves its core to another one.
 test: $(VENV)/.test native ## Run all tests (under 15 minutes on 2 cores)
 	@if [ -f $(VENV)/.native ] && cargo --version >/dev/null 2>&1; then cd native && cargo test --quiet --locked; fi
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long" $(PYTEST_ARGS)
 
-verify: $(VENV)/.test ## The long comparisons: 10,000 episodes, the red team, the tests that take minutes
+verify: $(VENV)/.test native ## The long comparisons (hours): 10,000 episodes of each twin, the red team, the tests that take minutes
+	@for twin in pong $(addprefix $(PONG):,frameskip_8 continuous continuous_8); do \
+		$(BIN)/overclock verify $$twin --episodes 10000 || exit; done
+	@if [ -f $(VENV)/.native ]; then \
+		for twin in $(addprefix $(PONG):,rust rust_8 rust_continuous rust_continuous_8); do \
+			$(BIN)/overclock verify $$twin --episodes 10000 || exit; done; \
+		$(BIN)/overclock verify $(PONG):jax_rust_8 --only 4; fi
 	@$(BIN)/overclock verify cartpole --episodes 10000 --output runs/verify
 	@$(BIN)/overclock redteam
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -m long $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m long $(PYTEST_ARGS)
 
 bench: setup ## Measure throughput beside the peers, write benchmarks/latest.json and a plot
 	@$(BIN)/overclock bench cartpole --peers gymnasium,gymnax,envpool --output benchmarks/latest.json --plot benchmarks/latest.png

@@ -10,6 +10,7 @@ from overclock.bench.config import BF16, PUREJAXRL, XLA, BenchConfig
 from overclock.bench.tables import markdown, training_rows
 from overclock.errors import UsageError
 
+ROWS = [XLA, BF16, PUREJAXRL, f"{PUREJAXRL}-bf16"]
 SMALL = BenchConfig(batch=(8,), repeats=5, warmup=1, min_seconds=1e-3, peers=PUREJAXRL)
 
 
@@ -21,8 +22,8 @@ def report():
         return json.loads(json.dumps(training.measure_training(SMALL)))
 
 
-def test_rows_are_ours_in_both_precisions_and_the_peer(report):
-    assert [row["implementation"] for row in report["results"]] == [XLA, BF16, PUREJAXRL]
+def test_rows_are_ours_and_the_peers_in_both_precisions(report):
+    assert [row["implementation"] for row in report["results"]] == ROWS
     assert not report["skipped"]
     for row in report["results"]:
         assert row["steps_per_call"] % 16 == 0
@@ -30,7 +31,7 @@ def test_rows_are_ours_in_both_precisions_and_the_peer(report):
         assert row["compile_seconds"] > 0
         assert 8 < row["return"] < 500  # CartPole's, of whoever has hardly begun to learn
     pairs = {(entry["implementation"], entry["peer"]) for entry in report["ratios"]}
-    assert pairs == {(XLA, PUREJAXRL), (BF16, PUREJAXRL)}
+    assert pairs == {(ours, peer) for ours in ROWS[:2] for peer in ROWS[2:]}
 
 
 def test_every_row_is_made_from_the_same_hyper_parameters(monkeypatch):
@@ -39,9 +40,9 @@ def test_every_row_is_made_from_the_same_hyper_parameters(monkeypatch):
     monkeypatch.setattr(training, "make_train", lambda env, params, config: given.append(config) or Made())
     monkeypatch.setattr("overclock.bench.purejaxrl.make", lambda config, env_id: given.append(config) or (None, None))
     runners, _ = training._runners(SMALL, "cartpole-v1", 8, "cpu")
-    assert len(runners) == len(given) == 3
+    assert len(runners) == len(given) == 4
     assert {dataclasses.replace(config, precision="float32") for config in given} == {training.training_config(8)}
-    assert [config.precision for config in given] == ["float32", "bf16", "float32"]
+    assert [config.precision for config in given] == ["float32", "bf16"] * 2
 
 
 class Made:
@@ -55,7 +56,7 @@ def test_the_command_repeats_it(report):
 
 def test_the_table_says_what_the_report_says(report):
     cells = training_rows(report)
-    assert [row[1].split()[0] for row in cells] == [XLA, BF16, PUREJAXRL]
+    assert [row[1].split()[0] for row in cells] == ROWS
     assert cells[0][-1] == "-"
     assert cells[2][-1].endswith(("faster", "slower"))
     assert "| lanes | implementation |" in markdown(report)

@@ -1,6 +1,7 @@
 """One universal test: every registered environment, and the games of the tests, meets the contract, x64 off and on."""
 
 import dataclasses
+import functools
 from typing import Any
 
 import jax
@@ -21,19 +22,29 @@ ENVIRONMENTS = {
 }
 
 
+ENDLESS = {"pong-v1"}  # whose episodes outlast the search for a step that ends one
+
+
 @pytest.fixture(params=[False, True], ids=["x32", "x64"])
 def x64(request):
     with jax.enable_x64(request.param):
         yield request.param
 
 
+@functools.cache
+def parameters(name, x64):
+    """The same ones for every check, so that what several checks need is compiled once."""
+    return ENVIRONMENTS[name].default_params()
+
+
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_every_environment_meets_the_contract(name, check, x64):
-    env = ENVIRONMENTS[name]
     try:
-        check(env, env.default_params())
+        check(ENVIRONMENTS[name], parameters(name, x64))
     except NotReachedError as reason:
+        if name not in ENDLESS:
+            raise
         pytest.skip(str(reason))
 
 

@@ -89,29 +89,32 @@ def make() -> tuple[Walk, WalkParams]:
 '''
 
 
-def changed(old: str, new: str) -> str:
-    """The candidate with one change."""
-    assert CANDIDATE.count(old) == 1, old
-    return CANDIDATE.replace(old, new)
+def changed(*edits: tuple[str, str]) -> str:
+    """The candidate with some changes, each in a place of its own."""
+    text = CANDIDATE
+    for old, new in edits:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
 
 
 STEP = "        x = state.x + jnp.where"
 OWN_RESET, OWN_STEP = "rng.uniform(0, -1.0, 1.0)", "rng.uniform(0, -0.5, 0.5)"
 ALIKE = "rng.replace(counter=jnp.zeros_like(rng.counter))"
-CHEATS = {
-    "stands still in float32": changed(
+CHEATS = {  # the change that each of them is
+    "stands still in float32": (
         STEP,
         f"        if state.x.dtype == jnp.float32:\n            return state, jnp.float32(1.0), state.x > 9.0\n{STEP}",
     ),
-    "makes no wind": changed(OWN_STEP, f"0.0 * {OWN_STEP}"),
-    "makes a little less wind": changed(OWN_STEP, "rng.uniform(0, -0.47, 0.5)"),
-    "has the same wind in every step": changed(OWN_STEP, OWN_STEP.replace("rng", ALIKE, 1)),
-    "has the same wind in every lane": changed(OWN_STEP, OWN_STEP.replace("rng", "Rng.of(0)", 1)),
-    "begins every episode of a lane alike": changed(OWN_RESET, OWN_RESET.replace("rng", ALIKE, 1)),
-    "begins a little to the right": changed(OWN_RESET, "rng.uniform(0, -0.9, 1.0)"),
-    "has no time limit": changed("max_steps: int | None = 50", "max_steps: int | None = None"),
-    "lasts longer": changed("max_steps: int | None = 50", "max_steps: int | None = 9000"),
-    "says one limit and has another": changed("return Walk(), WalkParams()", "return Walk(), WalkParams(max_steps=51)"),
+    "makes no wind": (OWN_STEP, f"0.0 * {OWN_STEP}"),
+    "makes a little less wind": (OWN_STEP, "rng.uniform(0, -0.47, 0.5)"),
+    "has the same wind in every step": (OWN_STEP, OWN_STEP.replace("rng", ALIKE, 1)),
+    "has the same wind in every lane": (OWN_STEP, OWN_STEP.replace("rng", "Rng.of(0)", 1)),
+    "begins every episode of a lane alike": (OWN_RESET, OWN_RESET.replace("rng", ALIKE, 1)),
+    "begins a little to the right": (OWN_RESET, "rng.uniform(0, -0.9, 1.0)"),
+    "has no time limit": ("max_steps: int | None = 50", "max_steps: int | None = None"),
+    "lasts longer": ("max_steps: int | None = 50", "max_steps: int | None = 9000"),
+    "says one limit and has another": ("return Walk(), WalkParams()", "return Walk(), WalkParams(max_steps=51)"),
 }
-STORM = changed(OWN_STEP, "(0.1 + 0.4 * jnp.abs(state.x)) * rng.uniform(0, -1.0, 1.0)")
-EVEN_STORM = changed(OWN_STEP, "1.1 * rng.uniform(0, -1.0, 1.0)")
+STORM = changed((OWN_STEP, "(0.1 + 0.4 * jnp.abs(state.x)) * rng.uniform(0, -1.0, 1.0)"))
+EVEN_STORM = changed((OWN_STEP, "1.1 * rng.uniform(0, -1.0, 1.0)"))

@@ -1,8 +1,10 @@
-"""Projects on disk that nobody needs to survey a reference for."""
+"""Projects on disk that nobody needs to survey a reference for, and smaller forms of those that were surveyed."""
+
+import dataclasses
 
 from overclock.files import write_whole
 from overclock.recipe.briefing import module_file
-from overclock.recipe.contract_file import Closeness, ContractFile, StateField, format_contract
+from overclock.recipe.contract_file import Closeness, ContractFile, StateField, format_contract, write_contract
 from overclock.recipe.project import (
     Judging,
     Limits,
@@ -32,6 +34,13 @@ class Pond(gymnasium.Env):
         self.x += int(action)
         return self.x, 1.0, self.x > 7, False, {}
 """
+
+
+def in_float64(project):
+    """The project with a contract for its strictest precision alone: every level then runs once."""
+    strict = {"float64": project.contract.precisions["float64"]}
+    write_contract(dataclasses.replace(project.contract, precisions=strict), project.folder)
+    return load_project(project.folder)
 
 
 def playable_project(folder, levels=(1, 3), **limits):

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from recipe.projects import in_float64
 
 from overclock.errors import UsageError
 from overclock.recipe.agents.base import Task
@@ -162,7 +163,8 @@ def test_an_observation_that_no_state_shows_is_held_as_part_of_it(
     (tmp_path / "locks_shown.py").write_text(SHOWN)
     made = new_project(tmp_path / "made", str(tmp_path / "locks_shown.py"), "jax", AgentChoice("builtin"), max_steps=9)
     assert "observation" in [field.name for field in made.project.contract.state]
-    finished = translate(made.project, "run", Ways(options=Options(optimise=False)), Changes(levels=levels))
+    project = in_float64(made.project)
+    finished = translate(project, "run", Ways(options=Options(optimise=False)), Changes(levels=levels))
     assert finished.outcome == "done", finished.sentence
 
 

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from recipe.projects import in_float64
 from recipe.story import SIGN_ERROR, SURVIVES, TRUTH
 
 from overclock.recipe.hygiene.frozen import Frozen, tree_hash
@@ -24,10 +25,10 @@ HANG = TRUTH.replace(MAKE, f"{MAKE}    while True:\n        pass\n")
 FORK = TRUTH.replace(MAKE, f"{MAKE}    import os, time\n    [os.fork() for _ in range(9)]\n    time.sleep(60)\n")
 HOG = TRUTH.replace(MAKE, f"{MAKE}    hoard = [bytearray(1 << 26) for _ in range(1 << 10)]\n")
 CRASH = TRUTH.replace(MAKE, f"{MAKE}    import os\n    os._exit(0)\n")
-# Right in all but one episode of a hundred, which start far to the right.
+# Right in all but one episode of twenty, which start far to the right.
 RARE = TRUTH.replace(
     "        return CartPoleState(state=draw.uniform_0)\n",
-    "        off = jnp.where(draw.uniform_0[0] > 0.049, 1e-3, 0.0)\n"
+    "        off = jnp.where(draw.uniform_0[0] > 0.045, 1e-3, 0.0)\n"
     "        return CartPoleState(state=draw.uniform_0 + off.astype(draw.uniform_0.dtype))\n",
 )
 LOOKS = TRUTH.replace(
@@ -54,7 +55,8 @@ def project(tmp_path_factory):
     pytest.importorskip("gymnasium", reason="the reference is Gymnasium's CartPole")
     folder = tmp_path_factory.mktemp("judged") / "cartpole"
     limits = Limits(timeout=30.0, memory_gib=2.0)
-    return new_project(folder, "gymnasium:CartPole-v1", "jax", limits=limits, judging=Judging(episodes=2)).project
+    made = new_project(folder, "gymnasium:CartPole-v1", "jax", limits=limits, judging=Judging(episodes=2)).project
+    return in_float64(made)  # a second precision would only repeat what is seen here
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +114,7 @@ def test_two_candidates_are_timed_by_turns_and_then_play_on(judge):
 
 
 def test_held_out_episodes_catch_what_they_alone_are_shown(project, tmp_path):
-    judging = dataclasses.replace(project.judging, episodes=1, held_out=400)
+    judging = dataclasses.replace(project.judging, episodes=1, held_out=100)
     judge = Judge(dataclasses.replace(project, judging=judging), project.scenarios, tmp_path / "repro")
     assert judge.judge(frozen(RARE), 3, seed=1).passed
     found = judge.judge(frozen(RARE), HELD_OUT, seed=1)
@@ -143,7 +145,6 @@ def test_an_existing_implementation_that_disagrees_is_heard(project, tmp_path, m
     (tmp_path / "candidate").mkdir()
     (tmp_path / "candidate" / "env.py").write_text(TRUTH)
     twin = project_twin(project, tmp_path / "candidate", project.scenarios)
-    twin = dataclasses.replace(twin, contracts={twin.strictest: twin.contracts[twin.strictest]})
     assert judge._also(twin, {"comparisons": []}, seed=1)["verdict"] == "pass"
 
 

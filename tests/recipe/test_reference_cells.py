@@ -84,14 +84,14 @@ def test_every_number_that_could_be_drawn_is_covered(world):
     assert any("every number from 0 to 1" in note for note in found["notes"])
 
 
-@pytest.mark.parametrize("mistake", [NARROW, AT_THE_LIMIT, FIRST])
+@pytest.mark.parametrize("mistake", [NARROW, FIRST, pytest.param(AT_THE_LIMIT, marks=pytest.mark.long)])
 def test_a_difference_for_one_number_in_a_million_billions_is_found(world, mistake):
     found = world(candidate=mistake)
     assert found["verdict"] == "fail"
     assert found["first_mismatch"]["draws"].popitem()[1] in (0.25, 0.5, 0.75)
 
 
-@pytest.mark.parametrize("used", [USED, TYPED, BROKEN])
+@pytest.mark.parametrize("used", [TYPED, *(pytest.param(one, marks=pytest.mark.long) for one in (USED, BROKEN))])
 def test_a_number_that_is_more_than_compared_leaves_a_walk_without_proof(world, used):
     found = world(reference=used)
     assert (found["verdict"], found["proof"]) == ("pass", False)

@@ -8,6 +8,7 @@ import shutil
 
 import pytest
 from recipe.court import blobs, small_project
+from recipe.projects import in_float64
 from recipe.story import SCRIPT, TRUTH, VERSIONS
 
 from overclock.errors import UsageError
@@ -41,7 +42,7 @@ def told(tmp_path_factory):
     """The project, how its run ended, and the report that was written."""
     pytest.importorskip("gymnasium", reason="the reference is Gymnasium's CartPole")
     folder = tmp_path_factory.mktemp("told") / "cartpole"
-    project = new_project(folder, "gymnasium:CartPole-v1", "jax", judging=JUDGING).project
+    project = in_float64(new_project(folder, "gymnasium:CartPole-v1", "jax", judging=JUDGING).project)
     ended = translate(project, "1", Ways(agent=ScriptedAgent(SCRIPT)))
     return project, ended, json.loads((ended.run / "report.json").read_text())
 

@@ -13,6 +13,7 @@ from overclock.train.evaluate import evaluate_policy
 from overclock.vector import vectorize
 
 
+@pytest.mark.long  # one seed, in both precisions: test_network.py
 def test_several_seeds_solve_cartpole():
     env, params = overclock.make("cartpole")
     seeds = [0, 1, 2]

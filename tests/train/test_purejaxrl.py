@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("gymnax", reason="the peer plays on gymnax: pip install 'overclock[peers]'")
 
-from overclock.bench.purejaxrl import make
+from overclock.bench.purejaxrl import ActorCritic, make
 from overclock.envs.cartpole.env import CartPole
 from overclock.errors import UsageError
 from overclock.train import make_train, parameters, tuned
@@ -32,8 +32,19 @@ def test_it_learns_cartpole_with_a_network_of_our_size():
 
 @pytest.mark.parametrize(
     "changes",
-    [{"network": "gru"}, {"precision": "bf16"}, {"normalise_rewards": True}, {"normalise_advantages": False}],
+    [{"network": "gru"}, {"normalise_rewards": True}, {"normalise_advantages": False}],
 )
 def test_what_it_cannot_do_is_refused(changes):
     with pytest.raises(UsageError, match="in the manner of PureJaxRL"):
         make(dataclasses.replace(CONFIG, **changes))
+
+
+def test_in_bf16_its_hidden_layers_are_rounded_and_nothing_else():
+    init, _ = make(dataclasses.replace(CONFIG, precision="bf16"))
+    first = init(jax.random.key(0))
+    assert {leaf.dtype.name for leaf in jax.tree.leaves(first.params)} == {"float32"}
+    network = ActorCritic(2, dataclasses.replace(CONFIG, precision="bf16"))
+    outputs, seen = network.apply(first.params, first.obs, capture_intermediates=True)
+    assert {leaf.dtype.name for leaf in outputs} == {"float32"}
+    kept = [layer["__call__"][0].dtype.name for name, layer in seen["intermediates"].items() if name != "__call__"]
+    assert sorted(kept) == ["bfloat16"] * 4 + ["float32"] * 2

@@ -312,7 +312,9 @@ import dataclasses
 from overclock.envs.cartpole.twin import twin as registered
 
 def twin():
-    return registered().planted("gravity")
+    wrong = registered().planted("gravity")
+    strict = {"float64": wrong.contracts["float64"]}
+    return dataclasses.replace(wrong, contracts=strict, traced=False, transfer=None)  # what is not looked at
 """
 
 

@@ -7,8 +7,9 @@ import pytest
 from verify.documented import undocumented
 from verify.ticker import Here, contract, ticking
 
-from overclock.verify import rollout
+from overclock.verify import sides
 from overclock.verify.contract import Field
+from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.rollout_level import check_rollouts, plan
 from overclock.verify.statistics import bound_clean_episodes
 from overclock.verify.text import level_text, where_text
@@ -19,7 +20,7 @@ CONTROLLER = "overclock.envs.cartpole.render:balance"
 @pytest.fixture(autouse=True)
 def here(monkeypatch):
     """Tickers in this process."""
-    monkeypatch.setattr(rollout, "ProcessSubject", Here)
+    monkeypatch.setattr(sides, "ProcessSubject", Here)
     monkeypatch.setattr(Here, "made", [])
 
 
@@ -54,9 +55,46 @@ def test_policies_are_trained_once_for_both_modes(monkeypatch):
 def test_no_two_comparisons_share_an_episode():
     for seed in (0, 1):
         checked(ticking({}, {}), seed)
-    played = [set(made.seeds) for made in Here.made if made.name == "the reference"]
-    assert len(played) == 8
-    assert len(set.union(*played)) == sum(map(len, played))
+    played = [seed for made in Here.made if made.name == "the reference" for seed in made.seeds]
+    assert len(played) >= 8 * 4  # two runs of four comparisons of four episodes
+    assert len(set(played)) == len(played)
+
+
+def started(twin, **more):
+    checked(twin, **more)
+    return [(made.name, made.num_envs) for made in Here.made]
+
+
+def test_comparisons_share_the_processes_of_both_sides():
+    assert started(ticking({}, {})) == [("the reference", 4), ("the performance side", 4)]
+    assert all(made.closed for made in Here.made)
+
+
+def test_a_precision_has_a_performance_side_of_its_own():
+    twin = dataclasses.replace(ticking({}, {}), contracts={"float64": contract(), "float32": contract()})
+    assert started(twin) == [("the reference", 4), ("the performance side", 4), ("the performance side", 4)]
+    assert [dict(made.spec.environment).get("JAX_ENABLE_X64") for made in Here.made[1:]] == ["1", "0"]
+
+
+def test_a_reference_is_traced_in_a_process_that_nothing_else_uses():
+    tracing = dataclasses.replace(ticking({"traces": True}, {}), traced=True)
+    level, _ = checked(tracing)
+    assert [one["actions"] for one in level["comparisons"] if one["branches"]] == ["coverage-guided"] * 2
+    references = [made for made in Here.made if made.name == "the reference"]
+    assert [made.traced for made in references] == [0, 1, 1]
+    assert all(made.closed for made in Here.made)
+
+
+def test_a_side_of_other_lanes_takes_the_place_of_the_one_before():
+    check_rollouts(ticking({}, {}), "verify.ticker:still", 20, 0, 60.0, lambda *_: None)
+    assert [made.num_envs for made in Here.made] == [20, 20, 2, 2, 20, 20]
+    assert {made.beside for made in Here.made} == {0, 1}
+
+
+def test_both_sides_end_where_one_breaks_down():
+    with pytest.raises(CouldNotVerifyError, match="obs is NaN"):
+        checked(ticking({"nan_at": 3}, {}))
+    assert [made.closed for made in Here.made] == [True, True]
 
 
 def test_what_is_not_compared_is_said():

@@ -1,5 +1,6 @@
 """Level 4 on CartPole, small: policies trained on both sides, played on both, with controls."""
 
+import copy
 import dataclasses
 import json
 
@@ -65,6 +66,7 @@ def test_the_true_twin_is_never_called_different(quick):
     json.dumps(quick, allow_nan=False)
 
 
+@pytest.mark.long
 def test_the_true_twin_passes_with_a_plan_that_can_decide():
     """Three small policies a group play too short for rounding to matter, so margins of a step or two are plenty."""
     plan = dataclasses.replace(
@@ -139,18 +141,31 @@ def test_the_plan_is_announced_before_anything_runs_and_does_not_depend_on_the_o
     assert stricter.registered("cartpole-v1", 0)["sha256"] != PLAN.registered("cartpole-v1", 0)["sha256"]
 
 
-def test_a_bug_in_the_performance_side_is_found_and_the_same_run_gives_the_same_numbers():
-    results = [check_transfer(twin().planted("angle-6-degrees"), TINY, seed=5) for _ in range(2)]
-    assert results[0]["verdict"] == "fail"
-    assert results[0]["summary"].startswith("different: random policies, ")
+def with_a_bug():
+    return check_transfer(twin().planted("angle-6-degrees"), TINY, seed=5)
+
+
+@pytest.fixture(scope="module")
+def wrong():
+    return with_a_bug()
+
+
+def test_a_bug_in_the_performance_side_is_found(wrong):
+    assert wrong["verdict"] == "fail"
+    assert wrong["summary"].startswith("different: random policies, ")
     # Without a known bug to plant, the same episodes were played again and paid two margins more.
-    control = results[0]["controls"]["planted"]
+    control = wrong["controls"]["planted"]
     assert control["synthetic"]
-    found = {(group["trained_on"], group["strength"]): group for group in results[0]["groups"]}
+    found = {(group["trained_on"], group["strength"]): group for group in wrong["groups"]}
     for group in control["groups"]:
         plain = found[group["trained_on"], group["strength"]]
         more = np.subtract(group["performance"]["policies"], plain["performance"]["policies"])
         np.testing.assert_allclose(more, 2 * group["margin"])
+
+
+@pytest.mark.long
+def test_the_same_run_gives_the_same_numbers(wrong):
+    results = copy.deepcopy(wrong), with_a_bug()
     for result in results:
         del result["seconds"]
         for curve in result["curves"].values():

@@ -14,7 +14,8 @@ class Ticker:
 
     - `off`: what action 1 adds to the observation; `nan_at`: the step from which on observations are NaN;
     - `mask`: the legal actions it reports; `early`: it terminates that many steps too soon;
-    - `first`: what its step counter starts from; `drawn`: the draws it reports; `starts`: one more after a reset.
+    - `first`: what its step counter starts from; `drawn`: the draws it reports; `starts`: one more after a reset;
+    - `traces`: it can tell branches, and every step takes a new one.
     """
 
     def __init__(self, num_envs: int, **options: Any) -> None:
@@ -22,6 +23,7 @@ class Ticker:
         self.count = np.zeros(num_envs, np.int32)
         self.seeds: list[int] = []
         self.actions: list[int] = []
+        self.traced = 0  # how often that was asked for
 
     def describe(self) -> dict[str, Any]:
         return {"kind": "discrete", "n": 2}
@@ -42,7 +44,15 @@ class Ticker:
         ended = self.count >= self.options.get("length", 5)
         early = self.count >= self.options.get("length", 5) - self.options.get("early", 0)
         outputs = {"obs": value, "reward": np.ones(self.num_envs), "terminated": early, "truncated": ended}
+        if "traces" in self.options:
+            outputs["new_branches"] = np.ones(self.num_envs, np.bool_)
         return self._shown(outputs)
+
+    def trace(self):
+        self.traced += 1
+
+    def branches(self):
+        return {"reached": ["ticker.py:1 True"], "missed": [], "never_entered": []}
 
     def set_state(self, state):
         self.count = (state["steps"] - self.options.get("first", 0)).astype(np.int32)
@@ -72,10 +82,14 @@ class Here:
     made: list["Here"] = []  # noqa: RUF012 (tests look at the subjects of the last comparison)
 
     def __init__(self, spec: SubjectSpec, num_envs: int, name: str, timeout: float) -> None:
-        self.num_envs, self.name, self.spec = num_envs, name, spec
+        self.num_envs, self.name, self.spec, self.closed = num_envs, name, spec, False
         self.subject: Any = registry.load(spec.entry_point)(num_envs, **dict(spec.options))
         self.description = self.subject.describe()
+        self.beside = sum(not made.closed for made in self.made)
         self.made.append(self)
+
+    def ask(self, call: str) -> Any:
+        return getattr(self.subject, call)()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.subject, name)
@@ -84,4 +98,12 @@ class Here:
         return self
 
     def __exit__(self, *_: object) -> None:
-        pass
+        self.close()
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def still(obs: np.ndarray) -> np.ndarray:
+    """A scripted player that never does anything."""
+    return np.zeros(len(obs), np.int32)

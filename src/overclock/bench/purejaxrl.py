@@ -63,18 +63,20 @@ class ActorCritic(nn.Module):
         """(logits, value)."""
         activation = {"tanh": nn.tanh, "relu": nn.relu, "swish": nn.swish}[self.config.activation]
 
+        dtype = jnp.bfloat16 if self.config.precision == "bf16" else jnp.float32  # Flax's own way; weights stay float32
+
         def tower(x: Any, outputs: int, gain: float) -> Any:
             for width in self.config.hidden:
-                x = activation(nn.Dense(width, kernel_init=nn.initializers.orthogonal(2**0.5))(x))
-            return nn.Dense(outputs, kernel_init=nn.initializers.orthogonal(gain))(x)
+                x = activation(nn.Dense(width, dtype=dtype, kernel_init=nn.initializers.orthogonal(2**0.5))(x))
+            return nn.Dense(outputs, dtype=jnp.float32, kernel_init=nn.initializers.orthogonal(gain))(x)
 
         return tower(x, self.actions, 0.01), tower(x, 1, 1.0)[..., 0]
 
 
 def make(config: PPOConfig, env_id: str = "cartpole-v1") -> tuple[Init, Advance]:
     """(`init(key) -> state`, `advance(state, updates) -> (state, metrics)`, jitted, the old state taken over)."""
-    if config.network != "mlp" or config.precision != "float32" or not config.normalise_advantages:
-        raise UsageError("PPO in the manner of PureJaxRL is an MLP in float32 with normalised advantages.")
+    if config.network != "mlp" or not config.normalise_advantages:
+        raise UsageError("PPO in the manner of PureJaxRL is an MLP with normalised advantages.")
     if config.normalise_observations or config.normalise_rewards:
         raise UsageError("PPO in the manner of PureJaxRL normalises neither observations nor rewards here.")
     inner, params = gymnax.make(counterpart(env_id, "gymnax"))

@@ -81,7 +81,7 @@ class TrainingRunner:
 
 
 def measure_training(config: BenchConfig, progress: Progress | None = None) -> dict[str, Any]:
-    """Time PPO at every batch (a number of lanes), ours in both precisions; returns the JSON-able report."""
+    """Time PPO at every batch (a number of lanes), in both precisions; returns the JSON-able report."""
     others = [name for name in config.peer_names() if name != PUREJAXRL]
     if others:
         raise UsageError(f"Training is measured beside {PUREJAXRL} only, not beside {', '.join(others)}.")
@@ -135,8 +135,9 @@ def _runners(config: BenchConfig, env_id: str, lanes: int, platform: str) -> tup
             from overclock.bench.purejaxrl import make
 
             version = f"on gymnax {importlib.metadata.version('gymnax')}"
-            identity = Identity(PUREJAXRL, version, lanes, platform, "same_step")
-            runners.append(TrainingRunner(identity, make(shared, env_id), config.seed))
+            for name, training in zip((PUREJAXRL, f"{PUREJAXRL}-bf16"), ours.values(), strict=True):
+                identity = Identity(name, version, lanes, platform, "same_step")
+                runners.append(TrainingRunner(identity, make(training, env_id), config.seed))
         except (MissingError, ImportError) as error:
             skipped.append({"implementation": PUREJAXRL, "reason": str(error)})
     return runners, skipped
@@ -148,5 +149,5 @@ def _use(config: BenchConfig, row: dict[str, Any], device: Any) -> dict[str, Any
     training = training_config(row["batch"])
     agent = make_agent(env.observation_space(params), env.action_space(params), training)
     flops = update_flops(agent, training) / training.steps_per_update * row["sps"]["median"]
-    peak = known_peak(device, "bf16" if row["implementation"] == BF16 else "float32")
+    peak = known_peak(device, "bf16" if row["implementation"].endswith("bf16") else "float32")
     return {"flops_per_second": flops, "mfu": None if peak is None else flops / peak}

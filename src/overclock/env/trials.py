@@ -1,6 +1,8 @@
 """What the checks of the contract try an environment with: random actions, a step that ends it, other parameters."""
 
 import dataclasses
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -33,22 +35,8 @@ def sample_action(env: Environment[Any, Any], rng: Rng, state: EnvState, params:
 
 def find_step(env: Environment[Any, Any], params: Any, terminated: bool) -> tuple[EnvState, Any, Rng]:
     """A state, action and randomness of random play whose step terminates (or does not)."""
-    unlimited = params.replace(max_steps=None)
-
-    def step(carry: Any, _: None) -> tuple[Any, Any]:
-        rng, state = carry
-        action = sample_action(env, rng, state, unlimited)
-        _, after, _, ended, _, _ = env.step(rng, state, action, unlimited)
-        return (rng.advance(), after), (state, action, ended)
-
-    def lane(rng: Rng) -> Any:
-        _, state = env.reset(rng, unlimited)
-        _, (states, actions, ends) = jax.lax.scan(step, (rng.advance(), state), None, SEARCH_STEPS)
-        first = jnp.argmax(ends == terminated)
-        return jax.tree.map(lambda leaf: leaf[first], (states, actions, ends)), first
-
     rngs = Rng.of(3).lanes(SEARCH_LANES)
-    (states, actions, ends), firsts = jax.jit(jax.vmap(lane))(rngs)
+    (states, actions, ends), firsts = _search(env, _Same(params))(rngs, terminated)
     hits = np.flatnonzero(np.asarray(ends) == terminated)
     if hits.size == 0:
         what = "terminating" if terminated else "continuing"
@@ -57,6 +45,42 @@ def find_step(env: Environment[Any, Any], params: Any, terminated: bool) -> tupl
     rng = jax.tree.map(lambda leaf: leaf[lane_number], rngs)
     rng = rng.replace(counter=rng.counter + np.uint32(1) + firsts[lane_number].astype(np.uint32))
     return (*jax.tree.map(lambda leaf: leaf[lane_number], (states, actions)), rng)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Same:
+    """Parameters as a key: their arrays cannot be hashed, and only the very same ones are equal."""
+
+    params: Any
+
+    def __hash__(self) -> int:
+        return id(self.params)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.params is other.params
+
+
+@functools.lru_cache(maxsize=2)
+def _search(env: Environment[Any, Any], given: _Same) -> Callable[[Rng, bool], Any]:
+    """Random play in every lane, up to the first step of a kind; compiled once for all checks that look for one.
+
+    The parameters are no argument of it: a space may be made of their values, which a traced one does not have.
+    """
+    unlimited = given.params.replace(max_steps=None)
+
+    def step(carry: Any, _: None) -> tuple[Any, Any]:
+        rng, state = carry
+        action = sample_action(env, rng, state, unlimited)
+        _, after, _, ended, _, _ = env.step(rng, state, action, unlimited)
+        return (rng.advance(), after), (state, action, ended)
+
+    def lane(rng: Rng, terminated: Any) -> Any:
+        _, state = env.reset(rng, unlimited)
+        _, (states, actions, ends) = jax.lax.scan(step, (rng.advance(), state), None, SEARCH_STEPS)
+        first = jnp.argmax(ends == terminated)
+        return jax.tree.map(lambda leaf: leaf[first], (states, actions, ends)), first
+
+    return jax.jit(jax.vmap(lane, in_axes=(0, None)))
 
 
 def other_values(params: Any) -> Any:

@@ -32,7 +32,6 @@ from overclock.verify.property import Recording, check_recorded, record
 from overclock.verify.rollout import compare_rollouts
 from overclock.verify.rollout_level import Diverging, check_rollouts
 from overclock.verify.subject import SubjectSpec
-from overclock.verify.transfer import check_transfer
 
 Progress = Callable[[str, int, int], None]
 SILENT: Progress = lambda what, done, total: None  # noqa: E731
@@ -132,6 +131,8 @@ class Judge:
             if result["verdict"] == "pass" and self.project.judging.also:
                 result = self._also(twin, result, seed)
         else:
+            from overclock.verify.transfer import check_transfer  # networks take long to import
+
             plan = dataclasses.replace(load(twin.transfer or ""), attempt=attempt)
             result = check_transfer(twin, plan, seed=seed, timeout=timeout, progress=self.progress)
         passed, total = count(result)

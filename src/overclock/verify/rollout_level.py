@@ -3,7 +3,7 @@
 Random play comes in both modes and every precision, and its clean episodes state a bound. The other sources go where
 random play does not, in the strictest precision and one step at a time: long pushes, the scripted player, whatever
 reaches new branches of the reference, trained policies. Where episodes must be equal bit for bit they run free as well.
-A finite environment is also walked exhaustively. No two comparisons share an episode.
+A finite environment is also walked exhaustively. No two comparisons share an episode; they share processes.
 """
 
 import dataclasses
@@ -17,8 +17,9 @@ from overclock.verify.contract import Mode, Precision, Twin
 from overclock.verify.episode import Episode
 from overclock.verify.exhaustive import check_exhaustively
 from overclock.verify.guided import coverage_guided
-from overclock.verify.rollout import compare_rollouts
+from overclock.verify.rollout import compare_sides
 from overclock.verify.rollout_result import UNIFORM, RolloutResult
+from overclock.verify.sides import Sides
 from overclock.verify.trained_player import trained
 
 SUMMARY = (
@@ -26,6 +27,7 @@ SUMMARY = (
     "excusable_flags", "limit_reason", "too_many_excused", "beyond_horizon", "free_running_reason", "divergence_bound",
     "branches",
 )  # fmt: skip
+GUIDED = "coverage-guided"
 LONG_SHARE = 10  # one long episode (of a player that does well) for this many random ones
 
 Progress = Callable[[str, int, int], None]  # comparison, finished episodes, all episodes
@@ -70,14 +72,17 @@ def check_rollouts(
     """
     results: list[RolloutResult] = []
     # Numbers from 1, because a sequence of seeds that ends in zero is the one without it.
-    for number, planned in enumerate(plan(twin, controller, episodes, seed, timeout, progress), start=1):
-        if planned.actions == "trained" and not all(result.passed for result in results):
-            continue  # training takes long, and there is nothing left to find out
-        result = compare_rollouts(
-            twin, planned.episodes, planned.mode, planned.precision, planned.actions, planned.source(),
-            seed=(seed, number), num_lanes=twin.lanes, timeout=timeout, progress=Heard(progress, planned),
-        )  # fmt: skip
-        results.append(result)
+    with Sides(twin, timeout) as sides:
+        for number, planned in enumerate(plan(twin, controller, episodes, seed, timeout, progress), start=1):
+            if planned.actions == "trained" and not all(result.passed for result in results):
+                continue  # training takes long, and there is nothing left to find out
+            source, lanes = planned.source(), min(twin.lanes, planned.episodes)
+            with sides.pair(planned.precision, lanes, traced=planned.actions == GUIDED) as pair:
+                result = compare_sides(
+                    *pair, twin, planned.episodes, planned.mode, planned.precision, planned.actions, source,
+                    seed=(seed, number), progress=Heard(progress, planned),
+                )  # fmt: skip
+            results.append(result)
     walked = None if twin.exhaustive is None else check_exhaustively(twin, timeout=timeout, **twin.exhaustive)
     found = {"pass" if result.passed else "fail" for result in results} | ({walked["verdict"]} if walked else set())
     level = {
@@ -122,7 +127,7 @@ def plan(
         yield Comparison(mode, strictest, "sticky", lambda: sticky(base=random_legal), episodes)
     for mode in _modes(twin, strictest) if twin.traced else ():
         guided = coverage_guided(random_legal, legal_only=True)
-        yield Comparison(mode, strictest, "coverage-guided", lambda guided=guided: guided, episodes)
+        yield Comparison(mode, strictest, GUIDED, lambda guided=guided: guided, episodes)
     if twin.transfer is not None:
         learnt = functools.cache(lambda: trained(twin, seed, timeout, progress))  # both modes play the same policies
         for mode in _modes(twin, strictest):

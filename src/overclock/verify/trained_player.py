@@ -4,7 +4,7 @@ The policies are trained on the performance side as level 4 trains them; who is 
 sides get the same actions.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,11 +13,15 @@ from overclock.verify.actions import ActionSource, SourceMaker
 from overclock.verify.contract import Twin
 from overclock.verify.crew import Crew
 from overclock.verify.subject import Observed
-from overclock.verify.transfer_policies import Players, Progress, train_sides
+
+if TYPE_CHECKING:
+    from overclock.verify.transfer_policies import Progress
 
 
-def trained(twin: Twin, seed: int, timeout: float, progress: Progress) -> SourceMaker:
+def trained(twin: Twin, seed: int, timeout: float, progress: "Progress") -> SourceMaker:
     """Train as the twin's transfer plan says; lanes are shared out among the policies of its seeds."""
+    from overclock.verify.transfer_policies import Players, train_sides  # networks take long to import
+
     assert twin.transfer is not None
     plan = load(twin.transfer)
     strength = plan.strengths[-1][0]

@@ -24,6 +24,7 @@ def project(folder):
     return new_project(folder, "gymnasium:CartPole-v1", "rust", judging=judging).project
 
 
+@pytest.mark.long
 def test_a_rust_candidate_is_repaired_until_it_holds(tmp_path, toolchain):
     agent = ScriptedAgent({"translate": [crates.SIGN_ERROR], "repair": [crates.FILES]})
     ended = translate(project(tmp_path / "cartpole"), "1", Ways(agent=agent, options=Options(optimise=False)))
