@@ -11,6 +11,8 @@ from overclock.envs.pong.env import Pong, PongParams
 from overclock.envs.pong.library import AS_PUFFERLIB, Pointer, at, compiled, constants_array
 from overclock.vector.host import HostStep
 
+DRAWN, LEAST_ROWS = 1 << 20, 64  # actions that are drawn beforehand; few rows again and again would be a way to play
+
 
 class PufferLibVector:
     """What `HostVector` promises of stepping; it has no states to save and takes no seeds.
@@ -47,7 +49,7 @@ class PufferLibVector:
 
     def __del__(self) -> None:
         if hasattr(self, "_block"):
-            self._library.vector_free(self._block)
+            self._library.vector_free(self._block, self.num_envs)
 
     def reset(self) -> np.ndarray:
         """Start every game anew."""
@@ -64,12 +66,13 @@ class PufferLibVector:
         never = np.zeros(self.num_envs, np.bool_)
         return HostStep(self._obs, self._reward, self._terminal.astype(np.bool_), never, self._obs, {})
 
-    def play(self, steps: int, rows: int = 64) -> int:
+    def play(self, steps: int) -> int:
         """So many steps with random actions, in C alone and on one thread; returns how many games were finished.
 
-        `rows` rows of actions are drawn the first time, and played in turn from call to call.
+        Rows of actions are drawn the first time, and played in turn from call to call.
         """
         if not len(self._table):
+            rows = max(LEAST_ROWS, DRAWN // self.num_envs)
             drawn = np.random.default_rng(0).random((rows, self.num_envs), np.float32)
             self._table = drawn * 2 - 1 if self._continuous else np.floor(drawn * 3)
             self.reset()
