@@ -52,6 +52,25 @@ def commands() -> list:
     return list(found.values())
 
 
+def written_out() -> list:
+    """Commands that take too long, or need what is not here: fences of `sh`, and those in running text."""
+    found = {}
+    for document in DOCUMENTS:
+        text = document.read_text()
+        lines = [line.partition("  #")[0] for match in FENCE.finditer(text) if match["language"] == "sh"
+                 for line in match["body"].splitlines()]  # fmt: skip
+        lines += [" ".join(one.split()) for one in re.findall(r"`(overclock (?:bench|train|verify) [^`]*)`", text)]
+        for line in lines:
+            if line.startswith("overclock ") and not re.search(r"[<\[{]|\b[A-Z]{3,}\b|\.\.\.|--help", line):
+                found.setdefault(line.strip(), f"{document.relative_to(ROOT)}:{line.strip()}")
+    return [pytest.param(command, id=name) for command, name in found.items()]
+
+
+@pytest.mark.parametrize("command", written_out())
+def test_a_command_that_is_not_run_is_spelled_as_the_program_wants_it(command):
+    assert parse(shlex.split(command)[1:]) is not None
+
+
 @pytest.mark.parametrize("snippet", blocks("python"))
 def test_snippets_run(snippet, tmp_path):
     done = subprocess.run(
