@@ -31,7 +31,7 @@ def test_rows_are_ours_and_the_peers_in_both_precisions(report):
         assert row["compile_seconds"] > 0
         assert 8 < row["return"] < 500  # CartPole's, of whoever has hardly begun to learn
     pairs = {(entry["implementation"], entry["peer"]) for entry in report["ratios"]}
-    assert pairs == {(ours, peer) for ours in ROWS[:2] for peer in ROWS[2:]}
+    assert pairs == {(ROWS[0], ROWS[2]), (ROWS[1], ROWS[3])}  # within one precision
 
 
 def test_every_row_is_made_from_the_same_hyper_parameters(monkeypatch):

@@ -28,7 +28,7 @@ STEP = (
     "its episode when it ended; steps per second (sps) are summed over the batch."
 )
 UNROLL_ON_GPU = 16  # hides the loop's launches; on an H200 8 gave half as much, 32 less and 26 s of compiling
-MOST_UNROLLED = 4096  # operations of an unrolled loop: Pong's 16 steps (7,440) took XLA 25 s to compile, these about 6
+MOST_UNROLLED = 4096  # operations of an unrolled loop: Pong's 16 steps (7,440) took XLA 25 s to compile
 LARGE_BATCH = 1 << 19  # from here on one step fills a GPU, and unrolling (measured there) only costs
 SECONDS_ON_CPU, SECONDS_ON_GPU = 0.2, 0.5  # of a timed call; a GPU's clocks and queues make short calls uneven
 STORED_SHARE = 8  # stored steps take at most this part of the device's memory
@@ -136,11 +136,8 @@ def build_runners(config: BenchConfig, env_id: str, batch: int, device: Device) 
     for name, build in wanted.items():
         try:
             runners += build()
-        except (
-            MissingError,
-            ImportError,
-            UnsupportedError,
-        ) as error:  # installed but broken: said in the report, not hidden
+        except (MissingError, ImportError, UnsupportedError) as error:
+            # Installed but broken, too: said in the report, not hidden.
             skipped.append({"implementation": name, "reason": str(error)})
     return runners, skipped
 

@@ -111,7 +111,9 @@ def measure_training(config: BenchConfig, progress: Progress | None = None) -> d
         "step": STEP,
         "training": dataclasses.asdict(training_config(config.batch[0])),
         "results": results,
-        "ratios": ratios(results),
+        "ratios": [
+            entry for rounded in (False, True) for entry in ratios([r for r in results if _in_bf16(r) == rounded])
+        ],
         "skipped": skipped,
     }
 
@@ -149,5 +151,10 @@ def _use(config: BenchConfig, row: dict[str, Any], device: Any) -> dict[str, Any
     training = training_config(row["batch"])
     agent = make_agent(env.observation_space(params), env.action_space(params), training)
     flops = update_flops(agent, training) / training.steps_per_update * row["sps"]["median"]
-    peak = known_peak(device, "bf16" if row["implementation"].endswith("bf16") else "float32")
+    peak = known_peak(device, "bf16" if _in_bf16(row) else "float32")
     return {"flops_per_second": flops, "mfu": None if peak is None else flops / peak}
+
+
+def _in_bf16(row: dict[str, Any]) -> bool:
+    """Rows are compared within one precision only."""
+    return row["implementation"].endswith("bf16")

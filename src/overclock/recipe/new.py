@@ -141,7 +141,7 @@ def _reference(source: Source) -> Reference:
         max_steps=source.max_steps,
         packages=tuple(packages),
         path="" if source.folder is None else str(source.folder),
-        sources=source.listed,
+        sources=source.sources,
     )
 
 

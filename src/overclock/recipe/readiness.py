@@ -81,7 +81,7 @@ def require_ready(project: Project, scenarios: Path) -> None:
 
 def _require_unmoved(project: Project, texts: dict[str, str]) -> None:
     """What an agent would be told must be what its work is compared with."""
-    found = plan(resolve(reference_text(project.reference), listed=project.reference.sources))
+    found = plan(resolve(reference_text(project.reference), sources=project.reference.sources))
     changed = moved_on(texts, {module.name: module.text for module in found})
     if changed:
         raise UsageError(

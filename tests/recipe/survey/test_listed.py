@@ -62,7 +62,7 @@ def sources(pond: Path) -> list[str]:
 
 
 def test_named_lines_are_modules_that_come_before_the_class(pond):
-    moving, ending, cls = plan(resolve(str(pond), listed=sources(pond)))
+    moving, ending, cls = plan(resolve(str(pond), sources=sources(pond)))
     assert [moving.name, ending.name, cls.name] == ["moving", "ending", "pond"]
     assert (moving.depends_on, ending.depends_on, cls.depends_on) == ((), ("moving",), ("moving", "ending"))
     assert ending.text.startswith("// pond.c, lines 6 to 8\nbool over(float x) {\n")
@@ -70,7 +70,7 @@ def test_named_lines_are_modules_that_come_before_the_class(pond):
 
 
 def test_a_function_of_the_class_s_file_with_the_name_of_a_listed_one_is_judged_with_it(pond):
-    moving, ending, cls = plan(resolve(str(pond), listed=sources(pond)))
+    moving, ending, cls = plan(resolve(str(pond), sources=sources(pond)))
     assert moving.functions == ("pond:drift",)
     assert "def drift(x, action):" in moving.text
     assert ending.functions == ()
@@ -79,7 +79,7 @@ def test_a_function_of_the_class_s_file_with_the_name_of_a_listed_one_is_judged_
 
 def test_lines_of_one_name_are_one_module(pond):
     c = pond.with_suffix(".c")
-    module, _ = plan(resolve(str(pond), listed=[f"rules={c}:6-8", f"rules={c}:2-4"]))
+    module, _ = plan(resolve(str(pond), sources=[f"rules={c}:6-8", f"rules={c}:2-4"]))
     assert module.text.index("bool over") < module.text.index("float drift")
     assert module.files == (str(c), str(pond))
 
@@ -96,12 +96,12 @@ def test_lines_of_one_name_are_one_module(pond):
 def test_a_source_that_is_not_there_is_said_in_one_sentence(pond, written, said, monkeypatch):
     monkeypatch.chdir(pond.parent)
     with pytest.raises(UsageError, match=said):
-        plan(resolve(str(pond), listed=[written]))
+        plan(resolve(str(pond), sources=[written]))
 
 
 def test_a_specification_calls_no_other_sources(write):
     with pytest.raises(UsageError, match="no Python class that could call other sources"):
-        resolve(str(write("rules.md", "Walk.")), listed=["rules=pond.c"])
+        resolve(str(write("rules.md", "Walk.")), sources=["rules=pond.c"])
 
 
 def test_a_project_keeps_its_sources_shows_them_as_c_and_is_refused_when_they_change(pond, tmp_path):
@@ -132,6 +132,6 @@ def test_a_function_belongs_to_the_lines_that_it_is_written_in_not_to_those_that
     pond = write("pond.py", CLASS)
     calls, written = f"calls={c}:9-9", f"written={c}:1-8"
     for order in ((calls, written), (written, calls)):
-        modules = {module.name: module.functions for module in plan(resolve(f"{pond}:PondEnv", listed=order))}
+        modules = {module.name: module.functions for module in plan(resolve(f"{pond}:PondEnv", sources=order))}
         assert [name.rpartition(":")[2] for name in modules["written"]] == ["drift"], modules
         assert not modules["calls"]

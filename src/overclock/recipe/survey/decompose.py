@@ -68,7 +68,7 @@ def plan(source: Source, fewest: int = FEWEST, most: int = MOST) -> list[ModuleP
 def _listed(source: Source, kept: Kept) -> list[ModulePlan]:
     """The modules in other languages, in the order in which they were named, each after those before it."""
     found: list[ModulePlan] = []
-    for name, listed in by_module(source.listed).items():
+    for name, listed in by_module(source.sources).items():
         known = {way for one in found for way in one.functions}
         ways = [one for one in ways_to(listed, kept.definitions) if one.name not in known]
         own = [_text(ways)] if ways else []

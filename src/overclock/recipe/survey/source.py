@@ -52,23 +52,23 @@ class Source:
     max_steps: int | None = None
     command: tuple[str, ...] = ()
     document: Path | None = None
-    listed: tuple[str, ...] = ()  # rules that are not Python, as listed.py reads them
+    sources: tuple[str, ...] = ()  # rules that are not Python, as listed.py reads them
 
 
 def resolve(
     text: str,
     arguments: Mapping[str, Any] | None = None,
     max_steps: int | None = None,
-    listed: Sequence[str] = (),
+    sources: Sequence[str] = (),
 ) -> Source:
     """The reference behind a text; `arguments` go to its constructor, `max_steps` replaces its time limit.
 
-    `listed` are lines in another language that hold the rules which a class only calls.
+    `sources` are lines in another language that hold the rules which a class only calls.
     """
     found = _resolved(text, arguments, max_steps)
-    if listed and found.module is None:
+    if sources and found.module is None:
         raise UsageError(f"'{text}' is no Python class that could call other sources; leave --source out.")
-    return dataclasses.replace(found, listed=tuple(map(absolute, listed)))
+    return dataclasses.replace(found, sources=tuple(map(absolute, sources)))
 
 
 def _resolved(text: str, arguments: Mapping[str, Any] | None, max_steps: int | None) -> Source:
