@@ -9,13 +9,14 @@ import pytest
 from probes import Countdown
 
 import overclock
-from overclock.bench.breakdown import PARTS, Still, host_parts, jax_parts, measure_breakdown, training_config
+from overclock.bench.breakdown import PARTS, Still, blank, host_parts, jax_parts, measure_breakdown, training_config
 from overclock.bench.breakdown_plot import draw
 from overclock.bench.config import BenchConfig
 from overclock.bench.tables import breakdown_rows, markdown
 from overclock.env.check import check_environment
 from overclock.env.spaces import Box
 from overclock.errors import UsageError
+from overclock.train.ppo import make_train
 from overclock.vector import host_vector, vectorize
 
 SMALL = BenchConfig(env="pong", batch=(8,), sizes=(0.002,), repeats=5, options=("frameskip=2",))
@@ -62,6 +63,18 @@ def test_lanes_see_different_things():
     still = Still(overclock.make("pong")[0])
     obs, _ = vectorize(still, 5).reset(jax.random.key(0))
     assert len({row.tobytes() for row in np.asarray(obs)}) == 5
+
+
+def test_experience_to_learn_from_can_be_as_large_as_training_needs():
+    config = training_config(dataclasses.replace(SMALL, batch=(4096,)), 0.002)
+    trainer = make_train(overclock.make("pong", frameskip=2)[0], config=config)
+
+    def both(key):
+        played = trainer.init(key)
+        return blank(trainer, played.learner.params)
+
+    experience, _ = jax.eval_shape(both, jax.random.key(0))
+    assert experience.obs.shape == (64, 4096, 8)
 
 
 @pytest.mark.parametrize("where", ["jax", "host"])

@@ -190,7 +190,7 @@ def jax_parts(env: Environment[Any, Any], config: PPOConfig, repeats: int) -> Sa
     trainer = make_train(env, config=config)
     state = trainer.init(jax.random.key(0))  # the first weights of a large network take their time: made once
     learner = jax.tree.map(jnp.copy, state.learner)  # an iteration takes its state over
-    experience, memory = _blank(trainer, learner.params)
+    experience, memory = blank(trainer, learner.params)
     study = jax.jit(
         lambda learner, memory, experience: learn(trainer.agent, config, learner, memory, memory, experience)
     )
@@ -234,12 +234,13 @@ def _seconds(runs: list[Callable[[], Any]], repeats: int) -> list[list[float]]:
     return seconds
 
 
-def _blank(trainer: Trainer, params: AgentParams) -> tuple[Experience, Any]:
+def blank(trainer: Trainer, params: AgentParams) -> tuple[Experience, Any]:
     """Experience of the right shapes, and the memory before it."""
     config, agent = trainer.config, trainer.agent
     leading = (config.num_steps, config.num_envs)
     memory = agent.first_memory(config.num_envs)
-    obs = _noise(agent.observation_space, Rng.of(0), leading)
+    each = jax.vmap(lambda rng: _noise(agent.observation_space, rng, (config.num_steps,)), out_axes=1)
+    obs = each(Rng.of(0).lanes(config.num_envs))  # the draws of all lanes would be too many for one stream
     first = jax.tree.map(lambda leaf: leaf[0], obs)
     flags, zeros = jnp.zeros(leading, jnp.bool_), jnp.zeros(leading, jnp.float32)
     rng = Rng.of(0).lanes(config.num_envs).of_section(Section.ACTION)
