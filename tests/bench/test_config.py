@@ -82,7 +82,7 @@ def test_the_help_of_unroll_tells_the_defaults_that_are_used(capsys):
 
     config = BenchConfig()
     assert unroll_on(config, Device("cpu"), 1024, 9) == unroll_on(config, Device("gpu"), 524_288, 9) == 1
-    assert [unroll_on(config, Device("gpu"), 524_287, n) for n in (9, 256, 257, 500, 9000)] == [16, 16, 8, 8, 1]
+    assert [unroll_on(config, Device("gpu"), 524_287, n) for n in (9, 225, 226, 450, 9000)] == [16, 16, 8, 8, 1]
     assert unroll_on(BenchConfig(unroll=32), Device("gpu"), 1024, 9000) == 32
     assert main(["bench", "--help"]) == 0
     shown = "".join(char for char in " ".join(capsys.readouterr().out.split()) if char.isascii() and char.isprintable())

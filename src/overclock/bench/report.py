@@ -28,7 +28,7 @@ STEP = (
     "its episode when it ended; steps per second (sps) are summed over the batch."
 )
 UNROLL_ON_GPU = 16  # hides the loop's launches; on an H200 8 gave half as much, 32 less and 26 s of compiling
-MOST_UNROLLED = 4096  # operations of an unrolled loop: Pong's 16 steps (7,440) took XLA 25 s to compile
+MOST_UNROLLED = 3600  # operations of an unrolled loop: XLA compiled 3,720 of Pong in 14 s, 7,440 in 25 s
 LARGE_BATCH = 1 << 19  # from here on one step fills a GPU, and unrolling (measured there) only costs
 SECONDS_ON_CPU, SECONDS_ON_GPU = 0.2, 0.5  # of a timed call; a GPU's clocks and queues make short calls uneven
 STORED_SHARE = 8  # stored steps take at most this part of the device's memory
