@@ -29,3 +29,30 @@ register(
         summary="Play Pong against a scripted opponent; exact twin of PufferLib 3.0.0's C Pong.",
     )
 )
+
+register(
+    Spec(
+        id="halfcheetah-v5",
+        entry_point="overclock.envs.halfcheetah.env:HalfCheetah",
+        reference="gymnasium:HalfCheetah-v5",
+        summary="Run as a two-legged cheetah; MuJoCo's physics, twin of Gymnasium's HalfCheetah-v5.",
+    )
+)
+
+register(
+    Spec(
+        id="walker2d-v5",
+        entry_point="overclock.envs.walker2d.env:Walker2d",
+        reference="gymnasium:Walker2d-v5",
+        summary="Walk on two legs without falling; MuJoCo's physics, twin of Gymnasium's Walker2d-v5.",
+    )
+)
+
+register(
+    Spec(
+        id="hopper-v5",
+        entry_point="overclock.envs.hopper.env:Hopper",
+        reference="gymnasium:Hopper-v5",
+        summary="Hop on one leg without falling; MuJoCo's physics, twin of Gymnasium's Hopper-v5.",
+    )
+)

@@ -1,0 +1,1 @@
+"""HalfCheetah, the twin of Gymnasium's HalfCheetah-v5."""

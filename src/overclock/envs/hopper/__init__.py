@@ -1,0 +1,1 @@
+"""Hopper, the twin of Gymnasium's Hopper-v5."""
