@@ -7,6 +7,8 @@ and no tolerance is needed. Otherwise the step is shortened or lengthened along 
 there. MuJoCo iterates until an estimate of the error is below its tolerance (1e-8 unless set otherwise).
 """
 
+import functools
+import operator
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -38,7 +40,7 @@ def accelerations(problem: Problem, start: Sequence[Scalar]) -> list[Scalar]:
     weights = [*(touch.weight for touch in problem.touches), *(row.weight for row in problem.rows)]
     if not weights:
         return list(start)
-    free = jnp.stack([weight == 0 for weight in weights]).all()
+    free = _all([weight == 0 for weight in weights])
 
     def goes_on(carry: tuple[Scalar, Scalar, tuple[Scalar, ...]]) -> Scalar:
         done, iteration, _ = carry
@@ -63,7 +65,7 @@ def _improve(problem: Problem, now: list[Scalar]) -> tuple[Scalar, list[Scalar]]
     moves = _edges(problem, step, targets=False)
     after = [a + b for a, b in zip(before, moves, strict=True)]
     held_after = _held(problem, after)
-    same = jnp.stack([a == b for a, b in zip(held, held_after, strict=True)]).all()
+    same = _all([a == b for a, b in zip(held, held_after, strict=True)])
 
     # How far to go, if other rows push at the end: one step of Newton's method along the line, from its end.
     second = _dot(step, times(model, problem.matrix, step))
@@ -73,6 +75,10 @@ def _improve(problem: Problem, now: list[Scalar]) -> tuple[Scalar, list[Scalar]]
         first, second = first + pushing * edge, second + pushing * move
     length = jnp.where(same, 1.0, 1 - first / second).astype(now[0].dtype)
     return same, [a + length * change for a, change in zip(now, step, strict=True)]
+
+
+def _all(flags: list[Scalar]) -> Scalar:
+    return functools.reduce(operator.and_, flags)
 
 
 def _dot(one: list[Scalar], other: list[Scalar]) -> Scalar:

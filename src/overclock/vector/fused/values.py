@@ -16,7 +16,7 @@ import numpy as np
 
 from overclock.errors import UsageError
 
-MOST_FEW = 16  # numbers that become variables of their own
+MOST_FEW = 32  # numbers that become variables of their own
 
 # The C names of what JAX computes with. A bool is a mask of 32 bits: 0 or 1 for a scalar, 0 or -1 in a vector.
 NAMES = {
