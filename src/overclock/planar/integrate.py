@@ -16,7 +16,7 @@ from overclock.planar.solver import Problem, accelerations
 
 STAGES = 4  # of Runge and Kutta's method
 State = tuple[tuple[Scalar, ...], ...]
-"""Positions, velocities, and what an integrator keeps beside them; a scalar per dof each."""
+"""Positions, velocities, the last accelerations (a guess of the next), and what an integrator keeps beside them."""
 
 
 def advance(
@@ -30,7 +30,8 @@ def advance(
         return euler(model, state, actuation) if stages == 1 else runge_kutta(model, i % stages, state, actuation)
 
     position, velocity = tuple(qpos[i] for i in range(model.dofs)), tuple(qvel[i] for i in range(model.dofs))
-    state: State = (position, velocity) if stages == 1 else (position, velocity, *(position, velocity) * 2)
+    still = (jnp.zeros((), qpos.dtype),) * model.dofs
+    state: State = (position, velocity, still, *((position, velocity) * 2 if stages > 1 else ()))
     position, velocity, *_ = jax.lax.fori_loop(0, substeps * stages, once, state)
     return jnp.stack(position), jnp.stack(velocity)
 
@@ -44,9 +45,9 @@ def torques(model: PlanarModel, ctrl: Sequence[Scalar]) -> list[Scalar]:
 
 
 def accelerate(
-    model: PlanarModel, qpos: Sequence[Scalar], qvel: Sequence[Scalar], actuation: list[Scalar]
+    model: PlanarModel, qpos: Sequence[Scalar], qvel: Sequence[Scalar], actuation: list[Scalar], guess: Sequence[Scalar]
 ) -> tuple[Matrix, list[Scalar]]:
-    """(the mass matrix, MuJoCo's qacc)."""
+    """(the mass matrix, MuJoCo's qacc, sought from a guess)."""
     placed = place(model, qpos)
     matrix, held = mass_matrix(model, placed), bias(model, placed, qvel)
     smooth = []
@@ -55,17 +56,17 @@ def accelerate(
         if joint.stiffness:
             force = force - joint.stiffness * (qpos[dof] - joint.spring_reference)
         smooth.append(force - joint.damping * qvel[dof] if joint.damping else force)
-    start = solve(model, factor(model, matrix), smooth)
     rows = [*limits(model, qpos, qvel), *pairs(model, placed, qvel)]
     touching = touches(model, placed, motions(model, placed, qvel))
-    return matrix, accelerations(Problem(model, placed, matrix, smooth, touching, rows), start)
+    return matrix, accelerations(Problem(model, placed, matrix, smooth, touching, rows), guess)
 
 
 def euler(model: PlanarModel, state: State, actuation: list[Scalar]) -> State:
     """One time step; joint damping as of the end of it, which takes (M + h D) a = M qacc."""
-    qpos, qvel = state
+    qpos, qvel, guess = state
     h, dampings = model.timestep, [joint.damping for joint in model.joints]
-    matrix, qacc = accelerate(model, qpos, qvel, actuation)
+    matrix, qacc = accelerate(model, qpos, qvel, actuation, guess)
+    found = tuple(qacc)
     if any(dampings):
         damped = dict(matrix)
         for dof, damping in enumerate(dampings):
@@ -75,7 +76,7 @@ def euler(model: PlanarModel, state: State, actuation: list[Scalar]) -> State:
         less = solve(model, factor(model, damped), taken)
         qacc = [a - b for a, b in zip(qacc, less, strict=True)]
     after = tuple(v + h * a for v, a in zip(qvel, qacc, strict=True))
-    return tuple(q + h * v for q, v in zip(qpos, after, strict=True)), after
+    return tuple(q + h * v for q, v in zip(qpos, after, strict=True)), after, found
 
 
 def runge_kutta(model: PlanarModel, stage: Scalar, state: State, actuation: list[Scalar]) -> State:
@@ -83,9 +84,9 @@ def runge_kutta(model: PlanarModel, stage: Scalar, state: State, actuation: list
 
     One stage at a time, so that the physics is compiled once and not four times.
     """
-    at, moving, began, began_moving, sum_q, sum_v = state
+    at, moving, guess, began, began_moving, sum_q, sum_v = state
     h = model.timestep
-    qacc = accelerate(model, at, moving, actuation)[1]
+    qacc = accelerate(model, at, moving, actuation, guess)[1]
     dtype = at[0].dtype
     share = jnp.where((stage == 0) | (stage == 3), h / 6, h / 3).astype(dtype)
     ahead = jnp.where(stage == 2, h, h / 2).astype(dtype)
@@ -98,4 +99,4 @@ def runge_kutta(model: PlanarModel, stage: Scalar, state: State, actuation: list
     )
     began = tuple(jnp.where(last, total, q) for total, q in zip(sum_q, began, strict=True))
     began_moving = tuple(jnp.where(last, total, v) for total, v in zip(sum_v, began_moving, strict=True))
-    return after, after_moving, began, began_moving, sum_q, sum_v
+    return after, after_moving, tuple(qacc), began, began_moving, sum_q, sum_v

@@ -5,6 +5,9 @@
 The cost is a parabola as long as the same rows push, so a step that changes none of them ends in the minimum itself,
 and no tolerance is needed. Otherwise the step is shortened or lengthened along its line by one step of Newton's method
 there. MuJoCo iterates until an estimate of the error is below its tolerance (1e-8 unless set otherwise).
+
+Where the search starts does not matter for where it ends, up to rounding: a long step carries a larger error. In
+float32 it is followed by another one, which is short.
 """
 
 import functools
@@ -21,7 +24,8 @@ from overclock.planar.inertia import Inertia, Matrix, joined, of_point
 from overclock.planar.kinematics import Motion, Placed, Scalar, forces, motions, velocity, wrench
 from overclock.planar.model import PlanarModel
 
-MOST_ITERATIONS = 30  # five is the most that was seen to be needed; see tests/planar/test_solver.py
+MOST_ITERATIONS = 30  # see tests/planar/test_solver.py for how many are needed
+SHORT = 1 / 64  # of the result; the error of a step is up to some hundred ulp of it
 
 
 class Problem(NamedTuple):
@@ -36,11 +40,7 @@ class Problem(NamedTuple):
 
 
 def accelerations(problem: Problem, start: Sequence[Scalar]) -> list[Scalar]:
-    """The minimum, sought from the accelerations without any constraint."""
-    weights = [*(touch.weight for touch in problem.touches), *(row.weight for row in problem.rows)]
-    if not weights:
-        return list(start)
-    free = _all([weight == 0 for weight in weights])
+    """The minimum, sought from any accelerations."""
 
     def goes_on(carry: tuple[Scalar, Scalar, tuple[Scalar, ...]]) -> Scalar:
         done, iteration, _ = carry
@@ -51,7 +51,7 @@ def accelerations(problem: Problem, start: Sequence[Scalar]) -> list[Scalar]:
         done, after = _improve(problem, list(now))
         return done, iteration + 1, tuple(after)
 
-    return list(jax.lax.while_loop(goes_on, turn, (free, jnp.int32(0), tuple(start)))[2])
+    return list(jax.lax.while_loop(goes_on, turn, (jnp.bool_(False), jnp.int32(0), tuple(start)))[2])
 
 
 def _improve(problem: Problem, now: list[Scalar]) -> tuple[Scalar, list[Scalar]]:
@@ -74,7 +74,14 @@ def _improve(problem: Problem, now: list[Scalar]) -> tuple[Scalar, list[Scalar]]
         pushing = weight * move
         first, second = first + pushing * edge, second + pushing * move
     length = jnp.where(same, 1.0, 1 - first / second).astype(now[0].dtype)
-    return same, [a + length * change for a, change in zip(now, step, strict=True)]
+    found = [a + length * change for a, change in zip(now, step, strict=True)]
+    return (same & _short(step, found) if now[0].dtype == jnp.float32 else same), found
+
+
+def _short(step: list[Scalar], found: list[Scalar]) -> Scalar:
+    """Whether the rounding errors of a step do not show in what it leads to."""
+    largest = functools.partial(functools.reduce, jnp.maximum)
+    return largest(map(jnp.abs, step)) <= SHORT * largest(map(jnp.abs, found))
 
 
 def _all(flags: list[Scalar]) -> Scalar:
