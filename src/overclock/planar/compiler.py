@@ -133,15 +133,14 @@ class _Compiler:
             raise UsageError(f"Geom {geom.name} does not lie in the plane y = 0.")
         return Capsule(geom.name, body, (self._world(link, ends[0]), self._world(link, ends[1])), geom["size"])
 
-    def _body(
-        self, number: int, link: Link, dof: int, anchors: list[Vector], capsules: list[Capsule]
-    ) -> Body:
+    def _body(self, number: int, link: Link, dof: int, anchors: list[Vector], capsules: list[Capsule]) -> Body:
         own = [(c, g["density"]) for c, g in zip((c for c in capsules if c.body == number), link.geoms, strict=True)]
         masses, inertias = zip(*(_mass(capsule, density) for capsule, density in own), strict=True)
         middles = [np.mean(capsule.ends, axis=0) for capsule, _ in own]
         centre = np.average(middles, axis=0, weights=masses)
         inertia = sum(
-            i + m * float(np.sum((middle - centre) ** 2)) for i, m, middle in zip(inertias, masses, middles, strict=True)
+            i + m * float(np.sum((middle - centre) ** 2))
+            for i, m, middle in zip(inertias, masses, middles, strict=True)
         )
         above = (0.0, 0.0) if link.parent is None else anchors[link.parent]
         here = anchors[number]
@@ -222,9 +221,7 @@ def _mass(capsule: Capsule, density: float) -> tuple[float, float]:
 
 
 def _collide(one: Part, other: Part) -> bool:
-    return bool(
-        int(one["contype"]) & int(other["conaffinity"]) or int(other["contype"]) & int(one["conaffinity"])
-    )
+    return bool(int(one["contype"]) & int(other["conaffinity"]) or int(other["contype"]) & int(one["conaffinity"]))
 
 
 def _above(links: tuple[Link, ...], upper: int, lower: int) -> bool:

@@ -70,9 +70,7 @@ def touches(model: PlanarModel, placed: Placed, moving: Sequence[Motion]) -> lis
         weight, push = _pull(contact.softness, contact.inverse_weight, distance - contact.margin)
         along, up = velocity(moving[contact.body], point)
         damping = contact.softness.damping
-        found.append(
-            Touch(contact.body, contact.friction, point, weight, damping * up - push, damping * along)
-        )
+        found.append(Touch(contact.body, contact.friction, point, weight, damping * up - push, damping * along))
     return found
 
 

@@ -54,7 +54,7 @@ class Joint:
 
 @dataclasses.dataclass(frozen=True)
 class Body:
-    """A rigid body with one hinge. `arm` leads to it in its parent's frame; the root's leads from the world's origin."""
+    """A rigid body with one hinge. `arm` leads to it in its parent's frame, to the root from the world's origin."""
 
     name: str
     parent: int | None
