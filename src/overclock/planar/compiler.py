@@ -13,6 +13,7 @@ from overclock.planar.model import (
     CapsulePair,
     FloorContact,
     Joint,
+    Kind,
     Limit,
     Motor,
     PlanarModel,
@@ -77,16 +78,16 @@ class _Compiler:
         if sum(other.parent is None for other in self.source.links) != 1:
             raise UsageError("A planar model is one tree.")
 
-    def _kind(self, link: Link, joint: Part) -> tuple[str, float]:
+    def _kind(self, link: Link, joint: Part) -> tuple[Kind, float]:
         """(x, z or hinge, the sign of its axis)."""
         x, y, z = joint.numbers["axis"]
         length = math.hypot(x, y, z)
         if joint.words.get("type", "hinge") == "hinge":
-            axis, kinds = (y,), ("hinge",)
+            axes: list[tuple[float, Kind]] = [(y, "hinge")]
         else:
             c, s = math.cos(link.angle), math.sin(link.angle)
-            axis, kinds = (c * x + s * z, -s * x + c * z), ("x", "z")
-        for along, kind in zip(axis, kinds, strict=True):
+            axes = [(c * x + s * z, "x"), (-s * x + c * z, "z")]
+        for along, kind in axes:
             if abs(abs(along) - length) <= PLAIN:
                 return kind, math.copysign(1.0, along)
         raise UsageError(f"Joint {joint.name} neither turns about y nor slides along x or z.")

@@ -137,8 +137,12 @@ class PlanarEnvironment(Environment[PlanarState, P]):
         return {"x_position": state.qpos[0]}
 
 
+@dataclasses.dataclass(frozen=True)
 class HealthyEnvironment(PlanarEnvironment[Any]):
-    """One that may fall. `terminate_when_unhealthy` is a field of the subclasses."""
+    """One that may fall."""
+
+    frame_skip: int = 4
+    terminate_when_unhealthy: bool = True
 
     seen_speed: ClassVar[float] = 10.0
     """Observed velocities are clipped here, as in Gymnasium."""

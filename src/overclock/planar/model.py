@@ -9,6 +9,7 @@ import dataclasses
 import functools
 from typing import Any, Literal
 
+Kind = Literal["x", "z", "hinge"]
 Vector = tuple[float, float]
 """x and z."""
 
@@ -42,7 +43,7 @@ class Joint:
     """One degree of freedom; `sign` is -1 where its axis points the other way."""
 
     name: str
-    kind: Literal["x", "z", "hinge"]
+    kind: Kind
     sign: float
     reference: float
     stiffness: float

@@ -32,9 +32,6 @@ class Hopper(HealthyEnvironment):
     - **Reset draw**: uniform noise of positions and velocities, within `reset_noise_scale`.
     """
 
-    frame_skip: int = 4
-    terminate_when_unhealthy: bool = True
-
     package: ClassVar[str] = "overclock.envs.hopper"
 
     def default_params(self) -> HopperParams:

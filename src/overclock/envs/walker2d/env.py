@@ -19,9 +19,6 @@ class Walker2d(HealthyEnvironment):
     - **Reset draw**: uniform noise of positions and velocities, within `reset_noise_scale`.
     """
 
-    frame_skip: int = 4
-    terminate_when_unhealthy: bool = True
-
     package: ClassVar[str] = "overclock.envs.walker2d"
 
     def default_params(self) -> HealthyParams:
