@@ -12,7 +12,11 @@ from overclock.env import registry
 from overclock.errors import MissingError, UsageError
 
 LEAST_REPEATS = 5  # fewer show no spread
-PEERS = {"gymnasium": "gymnasium", "gymnax": "peers", "envpool": "envpool"}  # package -> the extra that installs it
+# Peer -> (package, the extra that installs it).
+PEERS = {
+    "gymnasium": ("gymnasium", "gymnasium"), "gymnax": ("gymnax", "peers"), "envpool": ("envpool", "envpool"),
+    "mujoco": ("mujoco", "physics"), "mjx": ("mujoco.mjx", "physics"), "brax": ("brax", "physics"),
+}  # fmt: skip
 PUFFERLIB = "pufferlib"  # a peer that is no package here: its C is obtained and compiled (envs/pong/obtain.py)
 PUREJAXRL = "purejaxrl"  # a peer in training (bench/purejaxrl.py)
 # The names of our own rows: under XLA, on kernels of C and of CUDA, Rust stepped from Python and playing by itself;
@@ -32,8 +36,8 @@ class BenchConfig:
     batch: tuple[int, ...] = (1, 64, 1024, 16384, 65536)
     """Numbers of environments that step together; each is measured."""
     peers: str = ""
-    """Other implementations to measure in the same run, separated by commas: gymnasium, gymnax, envpool, pufferlib;
-    with --training: purejaxrl."""
+    """Other implementations to measure in the same run, separated by commas: gymnasium, gymnax, envpool, pufferlib,
+    mujoco, mjx, brax; with --training: purejaxrl."""
     options: tuple[str, ...] = ()
     """Static options of the environment, frameskip=8 for example; peers get them, too, where they have them."""
     device: Literal["auto", "cpu", "gpu"] = "auto"
@@ -111,7 +115,7 @@ class BenchConfig:
                 close = difflib.get_close_matches(name, names, n=1)
                 hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(names)}."
                 raise UsageError(f"No peer is called '{name}'; {hint}")
-            require(name, PEERS[name], f"The peer {name}")
+            require(*PEERS[name], f"The peer {name}")
 
     def _validate_files(self) -> None:
         if self.plot is not None:
@@ -153,5 +157,6 @@ def split_resets(text: str) -> tuple[str, int]:
 
 def require(package: str, extra: str, what: str) -> None:
     """Refuse when a package is not there, without importing it."""
-    if importlib.util.find_spec(package) is None:
+    whole = package.partition(".")[0]
+    if importlib.util.find_spec(whole) is None or importlib.util.find_spec(package) is None:
         raise MissingError(f"{what} is not installed; install it with `pip install 'overclock[{extra}]'`.")
