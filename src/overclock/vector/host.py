@@ -186,7 +186,9 @@ def host_vector(
     if backend not in HOST_BACKENDS:
         raise UsageError(f"backend must be one of {', '.join(map(repr, HOST_BACKENDS))}, got {backend!r}.")
     if backend == "native":
-        if not isinstance(env, str) or registry.spec(env).native is None:
+        if not isinstance(env, str):
+            raise UsageError(f"backend='native' takes an environment by its name, 'pong' for example, got {env!r}.")
+        if registry.spec(env).native is None:
             raise UsageError(f"{env} has no Rust implementation; use backend='xla'.")
         if params is not None or resets is not None:
             raise UsageError("Rust environments take static options, not params or reset strategies.")
