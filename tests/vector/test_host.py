@@ -203,6 +203,10 @@ def test_without_a_seed_two_vectors_differ():
         ),
         (lambda: host_vector(Countdown(), 2, shortest=3), "not with an object"),
         (lambda: host_vector("cartpole", 2, nonsense=3), "no option 'nonsense'"),
+        (
+            lambda: host_vector("pong", 2, backend="native", continuous="no"),
+            "takes true or false as its option continuous",
+        ),
     ],
 )
 def test_bad_calls_are_refused_in_one_sentence(call, sentence):
