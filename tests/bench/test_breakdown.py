@@ -12,7 +12,7 @@ import overclock
 from overclock.bench.breakdown import PARTS, Still, blank, host_parts, jax_parts, measure_breakdown, training_config
 from overclock.bench.breakdown_plot import draw
 from overclock.bench.config import BenchConfig
-from overclock.bench.tables import breakdown_rows, markdown
+from overclock.bench.tables import breakdown_rows, markdown, rate
 from overclock.env.check import check_environment
 from overclock.env.spaces import Box
 from overclock.errors import UsageError
@@ -109,6 +109,8 @@ def test_the_report_has_a_row_per_implementation_and_repeats_by_its_command(monk
         == "overclock bench pong --batch 8 --options frameskip=2 --repeats 5 --sizes 0.002 --breakdown"
     )
     assert row["rollout_sps"] == pytest.approx(64 * 8 / 0.4)
+    assert breakdown_rows(report)[0][0] == rate(row["parameters"])
+    assert rate(row["parameters"]).endswith(" K")  # 0.002 million are no 0.0 M
     assert breakdown_rows(report)[0][4:9] == ["10.0%", "20.0%", "60.0%", "10.0%", "1000.0 ms"]
     assert "64 steps of 8 lanes with a GRU" in report["iteration"]
     assert "overclock" in markdown(report)

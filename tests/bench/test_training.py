@@ -94,8 +94,9 @@ def test_a_call_runs_as_many_updates_as_it_counts():
     [
         ({"peers": "gymnax"}, "Training is measured beside purejaxrl only, not beside gymnax."),
         ({"env": "pong", "peers": PUREJAXRL}, "gymnax has no counterpart of 'pong-v1'"),
-        ({"steps": 100}, "--steps says nothing about training"),
-        ({"store": True}, "--store says nothing about training"),
+        ({"steps": 100}, "--steps changes nothing in this measurement; leave it out with --training."),
+        ({"sizes": (0.01,)}, "--sizes changes nothing"),
+        ({"store": True}, "--store changes nothing"),
         ({"peers": PUREJAXRL, "options": ("sutton_barto_reward=true",)}, "purejaxrl knows no --options"),
     ],
 )

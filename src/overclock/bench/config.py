@@ -24,6 +24,13 @@ PUREJAXRL = "purejaxrl"  # a peer in training (bench/purejaxrl.py)
 XLA, C, CUDA, NATIVE, NATIVE_PLAY = "overclock", "overclock-c", "overclock-cuda", "overclock-native", "overclock-rust"
 BF16 = "overclock-bf16"
 OURS = (XLA, C, CUDA, NATIVE, NATIVE_PLAY, BF16)
+# What each measurement does not look at: to ask for it would change nothing.
+UNUSED = {
+    "throughput": ("sizes",),
+    "breakdown": ("peers", "steps", "min_seconds", "unroll", "warmup", "store", "resets", "seed"),
+    "training": ("steps", "unroll", "store", "resets", "sizes"),
+    "compare-resets": ("peers", "options", "resets", "sizes"),
+}
 PLOT_FORMATS = (".png", ".svg", ".pdf")
 
 
@@ -95,6 +102,15 @@ class BenchConfig:
         self._validate_resets()
         self._validate_peers()
         self._validate_files()
+
+    def refuse_unused(self, measurement: str) -> None:
+        """Refuse options that do not enter a measurement."""
+        usual = {field.name: field.default for field in dataclasses.fields(BenchConfig)}
+        for name in UNUSED[measurement]:
+            if getattr(self, name) != usual[name]:
+                alone = "add --breakdown, or leave it out"
+                remedy = alone if measurement == "throughput" else f"leave it out with --{measurement}"
+                raise UsageError(f"--{name.replace('_', '-')} changes nothing in this measurement; {remedy}.")
 
     def _validate_resets(self) -> None:
         name, number = split_resets(self.resets)

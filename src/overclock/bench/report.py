@@ -41,6 +41,7 @@ Skip = dict[str, str]
 
 def measure(config: BenchConfig, progress: Progress | None = None) -> dict[str, Any]:
     """Measure one environment at every batch, beside its peers; returns the JSON-able report."""
+    config.refuse_unused("throughput")
     config.validate()
     device = machine.find_device(config.device)
     entry = registry.spec(config.env)
