@@ -38,6 +38,19 @@ def _left_as_found(tmp_path_factory):
         sys.modules[seeding].np_random = plain or recording._plain_np_random
 
 
+@pytest.fixture(scope="module")
+def few_optimisations():
+    """JAX compiles quickly, also in programs that are started: for large programs that run for milliseconds."""
+    import jax
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+        jax.config.update("jax_disable_most_optimizations", True)
+        yield
+    jax.config.update("jax_disable_most_optimizations", False)
+    jax.clear_caches()  # the next file's programs are compiled as users have them
+
+
 def pytest_collection_modifyitems(items):
     """The longest files first, the others as they are."""
     places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
