@@ -20,6 +20,7 @@ from overclock.errors import UsageError
 from overclock.train import PPOConfig, train_on_gymnasium
 from overclock.train.ppo import make_agent
 from overclock.vector.host import flatten_state
+from overclock.verify import transfer_training
 from overclock.verify.subject import SubjectSpec
 from overclock.verify.transfer import check_transfer
 from overclock.verify.transfer_plan import TransferPlan
@@ -200,6 +201,24 @@ def test_an_action_depends_on_the_policy_the_episode_and_the_step_alone():
     order = np.random.default_rng(0).permutation(lanes)
     np.testing.assert_array_equal(act(zeros, zeros, order), by_seed[order])
     assert not act(zeros + 1, zeros, np.arange(lanes)).any()
+
+
+def test_what_is_trained_is_compiled_once_and_before_seconds_are_counted(monkeypatch):
+    done = []
+
+    class Trainer(transfer_training._Trainer):
+        def _compile(self):
+            done.append("compiled")
+
+        def _update(self):
+            done.append("updated")
+            return dict.fromkeys(transfer_training.SHOWN, np.zeros(1))
+
+    monkeypatch.setattr(transfer_training.time, "perf_counter", lambda: float(len(done)))
+    trainer = Trainer()
+    assert trainer.advance(2)["seconds"].tolist() == [1.0, 1.0]
+    trainer.advance(1)
+    assert done == ["compiled", "updated", "updated", "updated"]
 
 
 CONFIG = {"total_steps": 96, "num_envs": 4, "num_steps": 8, "num_minibatches": 2, "hidden": (8,), "learning_rate": 1e-2}
