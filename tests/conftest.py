@@ -11,7 +11,8 @@ LONGEST = (
     "recipe/test_translate.py", "recipe/test_judge.py", "verify/test_engine.py", "verify/test_transfer.py",
     "recipe/test_site_twins.py", "recipe/test_contract_luck.py", "env/test_contract.py", "test_documents.py",
     "cli/test_translate.py", "recipe/test_reference_cells.py", "recipe/test_redteam.py", "recipe/test_export.py",
-    "bench/test_breakdown.py", "train/test_network.py", "train/test_loop.py", "verify/test_mutate.py",
+    "translate/test_traps.py", "train/test_probes.py", "verify/test_rollout.py", "train/test_network.py",
+    "train/test_loop.py", "verify/test_mutate.py",
 )  # fmt: skip
 
 # A shell that starts the tests in the background lets them ignore Ctrl-C, and so would every program they start.
