@@ -19,6 +19,8 @@ from overclock.errors import UsageError
 from overclock.train.ppo import make_train
 from overclock.vector import host_vector, vectorize
 
+pytestmark = pytest.mark.usefixtures("few_optimisations")
+
 SMALL = BenchConfig(env="pong", batch=(8,), sizes=(0.002,), repeats=5, options=("frameskip=2",))
 
 
@@ -79,8 +81,8 @@ def test_experience_to_learn_from_can_be_as_large_as_training_needs():
 
 @pytest.mark.parametrize("where", ["jax", "host"])
 def test_the_parts_are_seconds_and_learning_takes_some(where):
-    env, params = overclock.make("pong", frameskip=2)
-    # Nothing here depends on the network, and this one is compiled soonest.
+    # Nothing here depends on the environment or the network, and these are compiled soonest.
+    env, params = overclock.make("cartpole")
     config = dataclasses.replace(training_config(SMALL, 0.002), network="mlp", hidden=(8,), num_steps=4)
     if where == "jax":
         samples = jax_parts(env, config, 2)
