@@ -19,8 +19,8 @@ from overclock.verify.gymnasium_reference import GymnasiumSubject, no_draws
 from overclock.verify.subject import Arrays
 
 GUESS = "qacc_warmstart"
-SIMULATION = "gymnasium.envs.mujoco.mujoco_env:MujocoEnv.do_simulation"
-DRAWN_BY = ("uniform", "standard_normal")  # both numbers that are used as they are drawn
+MUJOCO = "gymnasium.envs.mujoco.mujoco_env:MujocoEnv"
+DRAWN_BY = {"uniform", "standard_normal"}  # both numbers that are used as they are drawn
 
 
 def reference(
@@ -28,7 +28,8 @@ def reference(
 ) -> GymnasiumSubject:
     """`num_envs` instances of the original, written in the class `rules`; `tolerance` is its solver's."""
     mujoco.set_mju_user_warning(_warn)
-    read_by(physics, SIMULATION, *(f"{rules}.{method}" for method in ("step", "reset_model", "_get_obs", "_get_rew")))
+    read_by(physics, *(f"{MUJOCO}.{method}" for method in ("reset", "do_simulation")))
+    read_by(physics, *(f"{rules}.{method}" for method in ("step", "_get_obs", "healthy_reward")))
     subject = GymnasiumSubject(
         env_id,
         num_envs,
@@ -65,7 +66,7 @@ def write_state(env: gymnasium.Env, values: Arrays) -> None:
 def name_reset_draws(calls: list[tuple[str, Any]]) -> Arrays:
     """A reset draws twice: noise of the positions, then of the velocities."""
     (first, qpos), (second, qvel) = calls
-    assert first in DRAWN_BY and second in DRAWN_BY, f"Gymnasium drew by {first} and {second}"
+    assert {first, second} <= DRAWN_BY, f"Gymnasium drew by {first} and {second}"
     return {"qpos": qpos, "qvel": qvel}
 
 
@@ -84,4 +85,4 @@ def _time_limit(env: gymnasium.Env) -> TimeLimit:
 
 def _warn(message: str) -> None:
     """In place of MuJoCo's own way, which writes a file into the folder of whoever started it."""
-    print(message, file=sys.stderr)
+    sys.stderr.write(f"{message}\n")

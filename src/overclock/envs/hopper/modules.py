@@ -1,0 +1,6 @@
+"""Hopper's functions one by one, for level 1."""
+
+from overclock.envs.hopper.twin import ROBOT, distance_to_limit
+from overclock.planar.modules import modules
+
+MODULES = modules(ROBOT, "hopper.xml", frames=4, distance=distance_to_limit)

@@ -1,0 +1,48 @@
+"""Walker2d and Gymnasium's Walker2d-v5 as a twin: what is compared and how closely."""
+
+import numpy as np
+
+from overclock.planar.twin import EXACT, PLANTS, ROUNDING, SINGLE, SOLVER, Closeness, Robot, contract, falling
+from overclock.verify.contract import Twin
+from overclock.verify.patched import Patch
+from overclock.verify.subject import Arrays
+
+ROBOT = Robot("walker2d-v5", "Walker2d-v5", "gymnasium.envs.mujoco.walker2d_v5:Walker2dEnv")
+HEIGHTS, ANGLE = (0.8, 2.0), 1.0  # where it falls; the reference decides what is right
+
+# Random play falls within 20 steps in the median and 60 at most, before anything grows: of two of MuJoCo's own that
+# begin an ulp apart none was further apart than 5e-14 when it fell (100 episodes). Episodes are compared to their end.
+ALL_PLANTS = {
+    **PLANTS,
+    "speeds-unclipped": Patch(
+        "overclock.planar.environment", "jnp.clip(state.qvel, -self.seen_speed, self.seen_speed)", "state.qvel"
+    ),
+    "falls-later": Patch("overclock.planar.environment", "= (0.8, 2.0)", "= (0.7, 2.0)"),
+    "stages-share-alike": Patch("overclock.planar.integrate", "h / 6, h / 3)", "h / 4, h / 4)"),
+}
+
+
+def twin() -> Twin:
+    """With Gymnasium as it is."""
+    closeness = {
+        "float64": contract(
+            Closeness(qpos=1e-8, qvel=1e-6, reward=1e-7), Closeness(qpos=1e-7, qvel=1e-5, reward=1e-6), reason=SOLVER
+        ),
+        "float32": contract(
+            Closeness(qpos=1e-4, qvel=1e-2, reward=1e-3), Closeness(qpos=1e-2, qvel=1.0, reward=1e-1),
+            reason=SINGLE, **falling(distance_to_limit, 1e-3),
+        ),
+    }  # fmt: skip
+    return ROBOT.twin(closeness, ALL_PLANTS)
+
+
+def exact() -> Twin:
+    """With MuJoCo's solver at its best."""
+    step, free = Closeness(qpos=1e-13, qvel=1e-11, reward=1e-9), Closeness(qpos=1e-11, qvel=1e-9, reward=1e-9)
+    return ROBOT.twin({"float64": contract(step, free, ROUNDING)}, ALL_PLANTS, EXACT)
+
+
+def distance_to_limit(state: Arrays) -> np.ndarray:
+    """How far each lane is from the nearest threshold of falling."""
+    z, angle = state["qpos"][:, 1], state["qpos"][:, 2]
+    return np.minimum(np.abs(z[:, None] - np.array(HEIGHTS)).min(axis=1), np.abs(np.abs(angle) - ANGLE))
