@@ -22,6 +22,12 @@ def spaces(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
     return {f"{name}_{end}": ends[name][end] for name in ends for end in ("low", "high")}
 
 
+def parameters(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
+    """The default parameters, as far as they are numbers of the rules."""
+    values = vars(env.default_params())
+    return {name: np.asarray(value, np.float64) for name, value in values.items() if name != "max_steps"}
+
+
 def constants(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
     """The compiled model."""
     model = env.model
@@ -84,7 +90,7 @@ def bias(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def contacts(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """How deep the ends of all capsules are in the floor, and that times where, along x."""
+    """How deep both ends of every capsule are in the floor, and that times where, along x; sorted, by capsule."""
     import jax.numpy as jnp
 
     from overclock.planar.contacts import touches
@@ -99,7 +105,7 @@ def contacts(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
         depth = jnp.where(touch.weight > 0, 2 * (touch.point[1] + placed.height) - contact.margin, 0.0)
         depths.append(depth)
         places.append(depth * (at + touch.point[0]))
-    return {"depth": jnp.stack(depths).reshape(-1, 2), "place": jnp.stack(places).reshape(-1, 2)}
+    return {"depth": jnp.sort(jnp.stack(depths).reshape(-1, 2)), "place": jnp.sort(jnp.stack(places).reshape(-1, 2))}
 
 
 def accelerations(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,8 @@ CONSTANTS = (
     "timestep", "gravity", "qpos0", "stiffness", "spring_reference", "damping", "armature", "limits", "limit_weights",
     "masses", "inertias", "radii", "lengths", "gears", "controls",
 )  # fmt: skip
+PARAMETERS = ("forward_reward_weight", "ctrl_cost_weight", "reset_noise_scale")
+HEALTHY = ("healthy_reward", "healthy_z_range", "healthy_angle_range")
 HALF_ULP = 2.0**-24  # of float32, relative
 ROUNDED = "a float64 number rounded to float32: half an ulp, 2**-24"
 STOPPED = "Gymnasium's own reward, for which MuJoCo's solver stops within 1e-8 of its minimum"
@@ -32,14 +34,22 @@ Distance = Callable[[Arrays], np.ndarray]
 Outputs = Mapping[Precision, tuple[Output, ...]]
 
 
-def modules(robot: Robot, xml: str, frames: int, distance: Distance | None = None) -> tuple[Module, ...]:
-    """Of one robot; `distance` to the thresholds of falling, where it can fall."""
+def modules(
+    robot: Robot, xml: str, frames: int, distance: Distance | None = None, more_parameters: tuple[str, ...] = ()
+) -> tuple[Module, ...]:
+    """Of one robot; `distance` to the thresholds of falling, and parameters of that, where it can fall."""
     states = {"boundary": functools.partial(recorded.boundary_states, xml), "apply": recorded.apply_step}
-    shared = (*_built(robot), *_resets(), *_physics(xml, states), *_rules(robot, xml, frames, states, distance))
+    shared = (
+        *_built(robot, (*PARAMETERS, *more_parameters)),
+        *_resets(),
+        *_physics(xml, states),
+        *_rules(robot, xml, frames, states, distance),
+    )
     return shared if distance is None else (*shared, _standing(robot, states, distance))
 
 
-def _built(robot: Robot) -> tuple[Module, ...]:
+def _built(robot: Robot, parameters: tuple[str, ...]) -> tuple[Module, ...]:
+    kept = ("observation_space", "action_space", "fullpath", *(f"_{name}" for name in parameters))
     return (
         Module(
             name="spaces",
@@ -49,7 +59,16 @@ def _built(robot: Robot) -> tuple[Module, ...]:
             exercises=(f"{RULES}.observation_space", f"{RULES}.action_space"),
             outputs=_alike(exact("observation_low", "observation_high", "action_low", "action_high")),
             depth=1,  # the spaces are objects
-            attributes=("observation_space", "action_space", "fullpath"),
+            attributes=kept,
+        ),
+        Module(
+            name="parameters",
+            reference=(f"{robot.rules}.__init__",),
+            case=functools.partial(recorded.parameters_case, names=parameters),
+            performance=functions.parameters,
+            exercises=(f"{robot.package}.env:{robot.original.partition('-')[0]}.default_params",),
+            outputs={"float64": exact(*parameters), "float32": _values(parameters, (0.0, HALF_ULP), ROUNDED)},
+            attributes=kept,
         ),
         Module(
             name="constants",
@@ -57,8 +76,8 @@ def _built(robot: Robot) -> tuple[Module, ...]:
             case=recorded.constants_case,
             performance=functions.constants,
             exercises=(f"{RULES}.model",),
-            outputs=_numbers(CONSTANTS, (0.0, 1e-14), (0.0, HALF_ULP), ROUNDED),
-            attributes=("observation_space", "action_space", "fullpath"),
+            outputs=_numbers(CONSTANTS, (0.0, 1e-12), (0.0, HALF_ULP), ROUNDED),
+            attributes=kept,
         ),
     )
 
@@ -98,14 +117,14 @@ def _physics(xml: str, states: Mapping[str, Any]) -> tuple[Module, ...]:
             functions.matrix,
             recorded.matrix_case,
             (f"{ENGINE}.inertia:mass_matrix", f"{ENGINE}.inertia:joined", f"{ENGINE}.kinematics:place"),
-            _numbers(("matrix",), (1e-12, 1e-12), (1e-5, 1e-5)),
+            _numbers(("matrix",), (1e-11, 1e-12), (1e-5, 1e-5)),
         ),
         module(
             "bias",
             functions.bias,
             recorded.bias_case,
             (f"{ENGINE}.inertia:bias", f"{ENGINE}.kinematics:forces"),
-            _numbers(("bias",), (1e-10, 1e-12), (1e-2, 1e-5)),
+            _numbers(("bias",), (1e-9, 1e-12), (1e-2, 1e-5)),
         ),
         module(
             "contacts",
@@ -124,7 +143,7 @@ def _physics(xml: str, states: Mapping[str, Any]) -> tuple[Module, ...]:
                 f"{ENGINE}.contacts:limits",
                 f"{ENGINE}.factor:solve",
             ),
-            _numbers(("qacc",), (1e-8, 1e-9), (1e-1, 1e-3)),
+            _numbers(("qacc",), (1e-7, 1e-9), (1.0, 1e-3)),
         ),
     )
 
@@ -133,7 +152,7 @@ def _rules(
     robot: Robot, xml: str, frames: int, states: Mapping[str, Any], distance: Distance | None
 ) -> tuple[Module, ...]:
     flags = {"float64": exact("terminated"), "float32": (_near("terminated", _after(distance), 1e-3),)}
-    moved = _numbers(("qpos", "qvel"), (1e-9, 1e-9), (1e-2, 1e-2))
+    moved = _numbers(("qpos", "qvel"), (1e-9, 1e-9), (1e-2, 1e-3))
     return (
         Module(
             name="step",
