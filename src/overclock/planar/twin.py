@@ -21,6 +21,10 @@ EXACT = 1e-15  # the solver's tolerance at which it does not stop before roundin
 SOLVER = "MuJoCo's solver stops once a step promises less than 1e-8, and starts from the last accelerations"
 ROUNDING = "both compute in float64, in another order"
 SINGLE = "state and arithmetic are float32 here and float64 in MuJoCo; where a contact begins it shows most"
+JUMP = (
+    "at a limit or on the floor MuJoCo's force begins with a jump, which float32 may see a stage earlier or later, as "
+    "MuJoCo itself does where its state is rounded to float32"
+)
 COST = "Gymnasium adds up the squares of the action in float32, where an ulp of the cost is up to 6e-8"
 
 PLANTS = {
