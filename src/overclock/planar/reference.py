@@ -5,11 +5,11 @@ field of the reference's state, which no contract compares: of where a search en
 tolerance.
 """
 
+import importlib
 import sys
 from typing import Any
 
 import gymnasium
-import mujoco
 import numpy as np
 from gymnasium.envs.mujoco import MujocoEnv
 from gymnasium.wrappers import TimeLimit
@@ -27,7 +27,7 @@ def reference(
     num_envs: int, env_id: str, rules: str, tolerance: float | None = None, **make_arguments: Any
 ) -> GymnasiumSubject:
     """`num_envs` instances of the original, written in the class `rules`; `tolerance` is its solver's."""
-    mujoco.set_mju_user_warning(_warn)
+    importlib.import_module("mujoco").set_mju_user_warning(_warn)
     read_by(physics, *(f"{MUJOCO}.{method}" for method in ("reset", "do_simulation")))
     read_by(physics, *(f"{rules}.{method}" for method in ("step", "_get_obs", "healthy_reward")))
     subject = GymnasiumSubject(
