@@ -35,6 +35,7 @@ register(
         id="halfcheetah-v5",
         entry_point="overclock.envs.halfcheetah.env:HalfCheetah",
         reference="gymnasium:HalfCheetah-v5",
+        twin="overclock.envs.halfcheetah.twin:twin",
         summary="Run as a two-legged cheetah; MuJoCo's physics, twin of Gymnasium's HalfCheetah-v5.",
     )
 )
@@ -44,6 +45,7 @@ register(
         id="walker2d-v5",
         entry_point="overclock.envs.walker2d.env:Walker2d",
         reference="gymnasium:Walker2d-v5",
+        twin="overclock.envs.walker2d.twin:twin",
         summary="Walk on two legs without falling; MuJoCo's physics, twin of Gymnasium's Walker2d-v5.",
     )
 )
@@ -53,6 +55,7 @@ register(
         id="hopper-v5",
         entry_point="overclock.envs.hopper.env:Hopper",
         reference="gymnasium:Hopper-v5",
+        twin="overclock.envs.hopper.twin:twin",
         summary="Hop on one leg without falling; MuJoCo's physics, twin of Gymnasium's Hopper-v5.",
     )
 )

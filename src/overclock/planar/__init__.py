@@ -7,8 +7,22 @@ The engine computes what `mj_step` computes, for trees of capsules on a floor in
 bodies, joints and contacts written out. So the whole of it is arithmetic on scalars, which JAX, C and CUDA take alike.
 """
 
-from overclock.planar.compiler import read_model
-from overclock.planar.integrate import advance
-from overclock.planar.model import PlanarModel
+from typing import TYPE_CHECKING
+
+from overclock._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from overclock.planar.compiler import read_model
+    from overclock.planar.integrate import advance
+    from overclock.planar.model import PlanarModel
 
 __all__ = ["PlanarModel", "advance", "read_model"]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "PlanarModel": "overclock.planar.model",
+        "advance": "overclock.planar.integrate",
+        "read_model": "overclock.planar.compiler",
+    },
+)

@@ -1,0 +1,44 @@
+"""HalfCheetah and Gymnasium's HalfCheetah-v5 as a twin: what is compared and how closely."""
+
+from overclock.planar.twin import EXACT, PLANTS, ROUNDING, SINGLE, SOLVER, Closeness, Robot, contract
+from overclock.verify.contract import Twin
+from overclock.verify.patched import Patch
+
+ROBOT = Robot("halfcheetah-v5", "HalfCheetah-v5", "gymnasium.envs.mujoco.half_cheetah_v5:HalfCheetahEnv")
+
+# MuJoCo against itself, the first position an ulp away (100 episodes of random play): apart by 5e-12 at most after 10
+# steps, 5e-10 after 20, 1e-6 after 40, 3e-3 after 50; in the median by 1e-10 after 46, 1e-3 after 107, 0.1 after 135.
+HORIZON, SINGLE_HORIZON = 20, 10
+CHAOTIC = (
+    "a running cheetah is chaotic: of two of MuJoCo's own that begin an ulp apart some are 5e-10 apart after 20 steps"
+)
+
+ALL_PLANTS = {
+    **PLANTS,
+    "damping-as-of-the-start": Patch("overclock.planar.integrate", "if any(dampings):", "if not any(dampings):"),
+    "uniform-velocities": Patch(
+        "overclock.envs.halfcheetah.env", "rng.normal(n, (n,))", "rng.uniform(n, -1.0, 1.0, (n,))"
+    ),
+}
+
+
+def twin() -> Twin:
+    """With Gymnasium as it is."""
+    double = contract(
+        Closeness(qpos=1e-5, qvel=1e-3, reward=1e-5), Closeness(qpos=1e-4, qvel=1e-2, reward=1e-4),
+        reason=f"{SOLVER}: in 64,000 steps up to 6e-7 from the minimum",
+        free_running_steps=HORIZON, free_running_reason=CHAOTIC,
+    )  # fmt: skip
+    single = contract(
+        Closeness(qpos=5e-4, qvel=5e-2, reward=1e-3), Closeness(qpos=2e-2, qvel=1.0, reward=5e-2),
+        reason=f"{SINGLE}: of 800,000 steps one in a hundred is off by 1.5e-6, the worst by 1e-4",
+        free_running_steps=SINGLE_HORIZON, free_running_reason=CHAOTIC,
+    )  # fmt: skip
+    return ROBOT.twin({"float64": double, "float32": single}, ALL_PLANTS)
+
+
+def exact() -> Twin:
+    """With MuJoCo's solver at its best."""
+    step, free = Closeness(qpos=1e-11, qvel=1e-9, reward=1e-7), Closeness(qpos=1e-6, qvel=1e-4, reward=1e-5)
+    closeness = contract(step, free, ROUNDING, free_running_steps=HORIZON, free_running_reason=CHAOTIC)
+    return ROBOT.twin({"float64": closeness}, ALL_PLANTS, EXACT)

@@ -1,0 +1,254 @@
+"""A robot's functions as level 1 checks them: which calls of Gymnasium's they come from, and how close they must be.
+
+Loaded by both sides, so neither is imported at the top.
+"""
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from overclock.planar import functions, recorded
+from overclock.planar.twin import COST, ROUNDING, SINGLE, Robot
+from overclock.verify.contract import Precision
+from overclock.verify.distribution import REASON as CHANCE
+from overclock.verify.module import Module, Output, exact
+from overclock.verify.subject import Arrays
+
+MUJOCO = "gymnasium.envs.mujoco.mujoco_env:MujocoEnv"
+TIME_LIMIT = "gymnasium.wrappers.common:TimeLimit"
+ENGINE, RULES = "overclock.planar", "overclock.planar.environment:PlanarEnvironment"
+CONSTANTS = (
+    "timestep", "gravity", "qpos0", "stiffness", "spring_reference", "damping", "armature", "limits", "limit_weights",
+    "masses", "inertias", "radii", "lengths", "gears", "controls",
+)  # fmt: skip
+PARAMETERS = ("forward_reward_weight", "ctrl_cost_weight", "reset_noise_scale")
+HEALTHY = ("healthy_reward", "healthy_z_range", "healthy_angle_range")
+HALF_ULP = 2.0**-24  # of float32, relative
+ROUNDED = "a float64 number rounded to float32: half an ulp, 2**-24"
+STOPPED = "Gymnasium's own reward, for which MuJoCo's solver stops within 1e-8 of its minimum"
+NEAR = "in float32 a state next to a threshold may be rounded to its other side"
+
+Distance = Callable[[Arrays], np.ndarray]
+Outputs = Mapping[Precision, tuple[Output, ...]]
+
+
+def modules(
+    robot: Robot, xml: str, frames: int, distance: Distance | None = None, more_parameters: tuple[str, ...] = ()
+) -> tuple[Module, ...]:
+    """Of one robot; `distance` to the thresholds of falling, and parameters of that, where it can fall."""
+    states = {"boundary": functools.partial(recorded.boundary_states, xml), "apply": recorded.apply_step}
+    shared = (
+        *_built(robot, (*PARAMETERS, *more_parameters)),
+        *_resets(),
+        *_physics(xml, states),
+        *_rules(robot, xml, frames, states, distance),
+    )
+    return shared if distance is None else (*shared, _standing(robot, states, distance))
+
+
+def _built(robot: Robot, parameters: tuple[str, ...]) -> tuple[Module, ...]:
+    kept = ("observation_space", "action_space", "fullpath", *(f"_{name}" for name in parameters))
+    return (
+        Module(
+            name="spaces",
+            reference=(f"{robot.rules}.__init__",),
+            case=recorded.spaces_case,
+            performance=functions.spaces,
+            exercises=(f"{RULES}.observation_space", f"{RULES}.action_space"),
+            outputs=_alike(exact("observation_low", "observation_high", "action_low", "action_high")),
+            depth=1,  # the spaces are objects
+            attributes=kept,
+        ),
+        Module(
+            name="parameters",
+            reference=(f"{robot.rules}.__init__",),
+            case=functools.partial(recorded.parameters_case, names=parameters),
+            performance=functions.parameters,
+            exercises=(f"{robot.package}.env:{robot.original.partition('-')[0]}.default_params",),
+            outputs={"float64": exact(*parameters), "float32": _values(parameters, (0.0, HALF_ULP), ROUNDED)},
+            attributes=kept,
+        ),
+        Module(
+            name="constants",
+            reference=(f"{robot.rules}.__init__",),
+            case=recorded.constants_case,
+            performance=functions.constants,
+            exercises=(f"{RULES}.model",),
+            outputs=_numbers(CONSTANTS, (0.0, 1e-12), (0.0, HALF_ULP), ROUNDED),
+            attributes=kept,
+        ),
+    )
+
+
+def _resets() -> tuple[Module, ...]:
+    seeds = {"boundary": recorded.boundary_seeds, "apply": recorded.apply_seed}
+    return (
+        Module(
+            name="draw",
+            reference=(f"{MUJOCO}.reset",),
+            case=recorded.draw_case,
+            performance=functions.draw,
+            exercises=(),
+            outputs=_alike(tuple(Output(name, distribution=True, reason=CHANCE) for name in ("qpos", "qvel"))),
+            **seeds,
+        ),
+        Module(
+            name="reset",
+            reference=(f"{MUJOCO}.reset",),
+            case=recorded.reset_case,
+            performance=functions.reset,
+            exercises=(f"{RULES}.init",),
+            outputs={"float64": exact("qpos", "qvel"), "float32": _values(("qpos", "qvel"), (1e-8, 2**-23), ROUNDED)},
+            **seeds,
+        ),
+    )
+
+
+def _physics(xml: str, states: Mapping[str, Any]) -> tuple[Module, ...]:
+    def module(name: str, run: Any, case: Any, exercises: tuple[str, ...], outputs: Outputs) -> Module:
+        simulation, of_file = (f"{MUJOCO}.do_simulation",), functools.partial(case, xml=xml)
+        return Module(name, simulation, of_file, run, exercises, outputs, **states)
+
+    return (
+        module(
+            "mass_matrix",
+            functions.matrix,
+            recorded.matrix_case,
+            (f"{ENGINE}.inertia:mass_matrix", f"{ENGINE}.inertia:joined", f"{ENGINE}.kinematics:place"),
+            _numbers(("matrix",), (1e-11, 1e-12), (1e-5, 1e-5)),
+        ),
+        module(
+            "bias",
+            functions.bias,
+            recorded.bias_case,
+            (f"{ENGINE}.inertia:bias", f"{ENGINE}.kinematics:forces"),
+            _numbers(("bias",), (1e-9, 1e-12), (1e-2, 1e-5)),
+        ),
+        module(
+            "contacts",
+            functions.contacts,
+            recorded.contacts_case,
+            (f"{ENGINE}.contacts:touches", f"{ENGINE}.contacts:impedance"),
+            _numbers(("depth", "place"), (1e-12, 1e-12), (1e-5, 1e-5)),
+        ),
+        module(
+            "accelerations",
+            functions.accelerations,
+            recorded.accelerations_case,
+            (
+                f"{ENGINE}.integrate:accelerate",
+                f"{ENGINE}.solver:newton_step",
+                f"{ENGINE}.contacts:limits",
+                f"{ENGINE}.factor:solve",
+            ),
+            _numbers(("qacc",), (1e-7, 1e-9), (1.0, 1e-3)),
+        ),
+    )
+
+
+def _rules(
+    robot: Robot, xml: str, frames: int, states: Mapping[str, Any], distance: Distance | None
+) -> tuple[Module, ...]:
+    flags = {"float64": exact("terminated"), "float32": (_near("terminated", _after(distance), 1e-3),)}
+    moved = _numbers(("qpos", "qvel"), (1e-9, 1e-9), (1e-2, 1e-3))
+    return (
+        Module(
+            name="step",
+            reference=(f"{robot.rules}.step",),
+            case=functools.partial(recorded.step_case, xml=xml, frames=frames),
+            performance=functions.step,
+            exercises=(f"{RULES}.transition", f"{RULES}.simulate", f"{ENGINE}.integrate:advance"),
+            outputs={
+                "float64": (*moved["float64"], Output("reward", 1e-5, reason=STOPPED), *flags["float64"]),
+                "float32": (*moved["float32"], _near("reward", _after(distance), 1e-3, 1e-2), *flags["float32"]),
+            },
+            **states,
+        ),
+        Module(
+            name="cost",
+            reference=(f"{robot.rules}.control_cost",),
+            case=recorded.cost_case,
+            performance=functions.cost,
+            exercises=(f"{RULES}.control_cost",),
+            outputs=_alike((Output("cost", relative=2**-22, reason=COST),)),
+            **states,
+        ),
+        Module(
+            name="observe",
+            reference=(f"{robot.rules}._get_obs",),
+            case=recorded.observe_case,
+            performance=functions.observe,
+            exercises=(f"{RULES}.observe",),
+            outputs={"float64": exact("obs"), "float32": _values(("obs",), (0.0, HALF_ULP), ROUNDED)},
+            **states,
+        ),
+        Module(
+            name="info",
+            reference=(f"{robot.rules}.step",),
+            case=recorded.info_case,
+            performance=functions.info,
+            exercises=(),
+            outputs=_numbers(_told(distance), (0.0, 0.0), (1e-7, 2**-22)),
+            **states,
+        ),
+        Module(
+            name="time_limit",
+            reference=(f"{TIME_LIMIT}.step",),
+            case=recorded.time_limit_case,
+            performance=functions.time_limit,
+            exercises=("overclock.env.kernel:Environment.advance",),
+            outputs=_alike(exact("steps", "truncated")),
+            attributes=("_elapsed_steps",),
+            **states,
+        ),
+    )
+
+
+def _standing(robot: Robot, states: Mapping[str, Any], distance: Distance) -> Module:
+    def given(inputs: Arrays, expected: Arrays) -> np.ndarray:
+        return distance(inputs)
+
+    return Module(
+        name="standing",
+        reference=(f"{robot.rules}.healthy_reward",),
+        case=recorded.standing_case,
+        performance=functions.standing,
+        exercises=("overclock.planar.environment:HealthyEnvironment.bonus",),
+        outputs={
+            "float64": exact("bonus", "fallen"),
+            "float32": (_near("bonus", given, 1e-5), _near("fallen", given, 1e-5)),
+        },
+        **states,
+    )
+
+
+def _after(distance: Distance | None) -> Callable[[Arrays, Arrays], np.ndarray] | None:
+    return None if distance is None else lambda inputs, expected: distance(expected)
+
+
+def _told(distance: Distance | None) -> tuple[str, ...]:
+    return ("x_position",) if distance is None else ("x_position", "z_distance_from_origin")
+
+
+def _near(name: str, distance: Any, margin: float, absolute: float = 0.0) -> Output:
+    """A flag, or a number that follows from one, decided by rounded numbers; where there is no threshold as it is."""
+    if distance is None:
+        return Output(name, absolute, reason=SINGLE if absolute else "")
+    return Output(name, absolute, reason=NEAR, distance=distance, margin=margin)
+
+
+def _alike(outputs: tuple[Output, ...]) -> Outputs:
+    return {"float64": outputs, "float32": outputs}
+
+
+def _values(names: tuple[str, ...], closeness: tuple[float, float], reason: str) -> tuple[Output, ...]:
+    return tuple(Output(name, *closeness, reason=reason) for name in names)
+
+
+def _numbers(
+    names: tuple[str, ...], double: tuple[float, float], single: tuple[float, float], why: str = SINGLE
+) -> Outputs:
+    """(absolute, relative) of both precisions."""
+    return {"float64": _values(names, double, ROUNDING), "float32": _values(names, single, why)}

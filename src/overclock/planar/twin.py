@@ -1,0 +1,125 @@
+"""A robot of the planar engine and Gymnasium's in MuJoCo as a twin: what is compared, and what may go wrong.
+
+Every robot has two twins. The registered one compares with Gymnasium as it is. `exact` lets MuJoCo search its
+accelerations to the last digit, which leaves rounding as the only difference: the same physics, a million times as
+closely.
+"""
+
+import dataclasses
+import importlib.util
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from overclock.errors import MissingError
+from overclock.verify.contract import Contract, Field, Precision, Twin
+from overclock.verify.patched import Patch
+from overclock.verify.subject import Arrays, SubjectSpec
+
+EXACT = 1e-15  # the solver's tolerance at which it does not stop before rounding does
+SOLVER = "MuJoCo's solver stops once a step promises less than 1e-8, and starts from the last accelerations"
+ROUNDING = "both compute in float64, in another order"
+SINGLE = "state and arithmetic are float32 here and float64 in MuJoCo; where a contact begins it shows most"
+JUMP = (
+    "at a limit or on the floor MuJoCo's force begins with a jump, which float32 may see a stage earlier or later, as "
+    "MuJoCo itself does where its state is rounded to float32"
+)
+COST = "the reward is float32 here, and so is the cost of an action in Gymnasium"
+REWARD = 1e-6  # half an ulp of a float32 reward up to 16, twice
+
+PLANTS = {
+    # The pyramid of a contact has four edges. Two of them are the same in a plane and count twice.
+    "three-edges": Patch(
+        "overclock.planar.solver",
+        "[2 * touch.weight, touch.weight, touch.weight]",
+        "[touch.weight, touch.weight, touch.weight]",
+    ),
+    "bodies-fall-up": Patch("overclock.planar.inertia", "body.mass * (az - gz)", "body.mass * (az + gz)"),
+    "limits-at-one-end": Patch("overclock.planar.contacts", "jnp.minimum(low, high))", "low)"),
+    # What random play cannot show: its actions never leave their range.
+    "cost-of-the-clipped-action": Patch(
+        "overclock.planar.environment", "jnp.square(action)", "jnp.square(jnp.clip(action, -1.0, 1.0))"
+    ),
+    "speed-of-the-last-moment": Patch(
+        "overclock.planar.environment", "velocity = travelled / self.dt", "velocity = after.qvel[0]"
+    ),
+}
+
+
+class Closeness(NamedTuple):
+    """How far apart positions, velocities and rewards may be."""
+
+    qpos: float
+    qvel: float
+    reward: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Robot:
+    """Names of one robot: here, in Gymnasium, and of the class its rules are written in there."""
+
+    id: str
+    original: str
+    rules: str
+
+    @property
+    def package(self) -> str:
+        """Where its files lie."""
+        return f"overclock.envs.{self.id.partition('-')[0]}"
+
+    def twin(
+        self,
+        contracts: Mapping[Precision, Contract],
+        plants: Mapping[str, Patch],
+        tolerance: float | None = None,
+    ) -> Twin:
+        """Both sides, and what ties them together."""
+        options = (("env_id", self.original), ("rules", self.rules), ("tolerance", tolerance))
+        return Twin(
+            name=self.id if tolerance is None else f"{self.id}, solver at {tolerance:g}",
+            reference=SubjectSpec("overclock.planar.reference:reference", options),
+            performance=SubjectSpec("overclock.verify.performance:JaxSubject", (("env_id", self.id),)),
+            contracts=contracts,
+            plants=plants,
+            modules=f"{self.package}.modules:MODULES",
+            prepare="overclock.planar.twin:prepare",
+        )
+
+
+def contract(step: Closeness, free: Closeness, reason: str, **more: Any) -> Contract:
+    """Every field, for one step and for free running; `more` as `Contract` takes it."""
+
+    def field(name: str, part: str, why: str = reason, draws: tuple[str, ...] = ()) -> Field:
+        return Field(name, getattr(step, part), getattr(free, part), why, draws)
+
+    step, free = (close._replace(reward=max(close.reward, REWARD)) for close in (step, free))
+
+    return Contract(
+        fields=(
+            field("state.qpos", "qpos", draws=("qpos",)),
+            field("state.qvel", "qvel", draws=("qvel",)),
+            field("obs", "qvel", f"as its velocities: {reason}"),
+            field("reward", "reward", f"{reason}; {COST}"),
+            Field("terminated"),
+            Field("truncated"),
+            Field("state.steps"),
+        ),
+        **more,
+    )
+
+
+def falling(distance_to_limit: Callable[[Arrays], np.ndarray], margin: float) -> dict[str, Any]:
+    """What a contract says of robots that fall, and of rewards that end with it."""
+    return {
+        "distance_to_limit": distance_to_limit,
+        "limit_margin": margin,
+        "limit_reason": f"float32 moves the state by up to {margin:g} in an episode, across a threshold if it is close",
+        "limit_fields": ("terminated", "reward"),
+    }
+
+
+def prepare() -> None:
+    """Say how to get what the references need, where it is not there."""
+    if not all(importlib.util.find_spec(package) for package in ("gymnasium", "mujoco", "imageio")):
+        raise MissingError("Gymnasium's robots need MuJoCo, which is not installed: pip install 'overclock[physics]'.")
