@@ -7,26 +7,28 @@ import pytest
 from jax import lax
 from vector.fused.programs import assert_same, batched, through_kernel
 
+from overclock.vector.fused.values import MOST_FEW
+
 TABLE = (np.arange(60) * 7 % 31 - 9).astype(np.int32)
 FLAGS = np.arange(40) % 3 == 0
-HALVES = (np.arange(24) - 7).astype(np.float32).reshape(4, 6) / 2
+HALVES = (np.arange(42) - 7).astype(np.float32).reshape(6, 7) / 2
 # Sums and products of many floats may be taken in another order by XLA: within a few ulp, as of float arithmetic.
-BOUNDS = {"sum": 4, "cumsum": 4, "dot": 4, "norm": 2, "mean": 4, "prod": 4, "matmul": 4, "einsum": 4}
+BOUNDS = {"sum": 4, "cumsum": 4, "dot": 4, "norm": 2, "mean": 4, "prod": 6, "matmul": 4, "einsum": 4}
 
 
 def shapes(i, x, few, many):
-    board = many.reshape(5, 6)
+    board = many.reshape(7, 6)
     return {
         "broadcast": jnp.broadcast_to(few, (4, 3)),
-        "broadcast to many": jnp.broadcast_to(few, (9, 3)) + x,
+        "broadcast to many": jnp.broadcast_to(few, (12, 3)) + x,
         "reshape": (
             few[:, None].reshape(1, 3),
-            board.reshape(10, 3),
-            board.T.reshape(6, 5),
+            board.reshape(14, 3),
+            board.T.reshape(6, 7),
             board[None, :, None].squeeze(),
         ),
-        "transpose": (board.T, few[:, None].T, board.reshape(5, 2, 3).transpose(2, 0, 1)),
-        "slice": (many[3:20:4], few[1:], board[1:4, ::2], board[:, 5], many[::-2]),
+        "transpose": (board.T, few[:, None].T, board.reshape(7, 2, 3).transpose(2, 0, 1)),
+        "slice": (many[3:20:4], many[3:40], few[1:], board[1:4, ::2], board[:, 5], many[::-2]),
         "split": (jnp.split(few, 3), jnp.split(many, 3), jnp.split(board, [1, 4])),
         "rev": (few[::-1], board[::-1, ::-1], jnp.flip(board, 1)),
         "concatenate": (
@@ -41,18 +43,18 @@ def shapes(i, x, few, many):
             lax.pad(few, x, [(-1, 2, 1)]),
             lax.pad(many, x, [(2, -3, 1)]),
         ),
-        "iota": (jnp.arange(5) + i, jnp.arange(30) * i, lax.broadcasted_iota(jnp.int32, (3, 4), 1) + i),
+        "iota": (jnp.arange(5) + i, jnp.arange(40) * i, lax.broadcasted_iota(jnp.int32, (3, 4), 1) + i),
         "nothing": (
             jnp.zeros((0, 3)) + x,
             few[:0],
             jnp.concatenate([few[:0], few]),
             board[:, :0],
-            jnp.ones((20, 0)).sum(1),
+            jnp.ones((40, 0)).sum(1),
         ),
         "size one": (few[:1] + x, board[:1, :1] * 2, jnp.ones(1) * x),
         "roll": (jnp.roll(few, 1), jnp.roll(board, 2, 0), jnp.roll(few, i)),
         "tile": jnp.tile(few, 3),
-        "repeat": jnp.repeat(few, 6),
+        "repeat": jnp.repeat(few, 12),
         "axes of one": (
             few[:, None] * few,
             board[:, :1] + board,
@@ -64,7 +66,7 @@ def shapes(i, x, few, many):
 
 
 def lookups(i, j, few, many):
-    table, flags, halves, board = jnp.asarray(TABLE), jnp.asarray(FLAGS), jnp.asarray(HALVES), many.reshape(5, 6)
+    table, flags, halves, board = jnp.asarray(TABLE), jnp.asarray(FLAGS), jnp.asarray(HALVES), many.reshape(7, 6)
     ij = jnp.stack([i, j])
     return {
         "few": few[i],
@@ -88,9 +90,9 @@ def lookups(i, j, few, many):
             table[ij],
             board[ij],
             board[ij, ij],
-            many[jnp.arange(20) + i],
+            many[jnp.arange(36) + i],
             few[jnp.asarray([2, 0, 1])],
-            many[TABLE % 30],
+            many[TABLE % 42],
         ),
         "small types": (
             many[i.astype(jnp.int8)],
@@ -100,20 +102,20 @@ def lookups(i, j, few, many):
         ),
         "dynamic_slice": (
             lax.dynamic_slice(few, (i,), (2,)),
-            lax.dynamic_slice(many, (i,), (20,)),
+            lax.dynamic_slice(many, (i,), (36,)),
             lax.dynamic_slice(board, (i, j), (2, 3)),
-            lax.dynamic_slice(halves, (i, 0), (1, 6)),
+            lax.dynamic_slice(halves, (i, 0), (1, 7)),
             lax.dynamic_slice(many, (i.astype(jnp.uint8),), (2,)),
         ),
         "dynamic_index": lax.dynamic_index_in_dim(board, i, 1),
         "along": jnp.take_along_axis(board, ij[None] % 6, 1),
-        "each row its own": jax.vmap(lambda row, k: row[k])(board, jnp.arange(5) + i),
+        "each row its own": jax.vmap(lambda row, k: row[k])(board, jnp.arange(7) + i),
         "rows": jax.vmap(lambda k: few[k])(ij),
     }
 
 
 def updates(i, j, x, few, many):
-    board, ij = many.reshape(5, 6), jnp.stack([i, j, i])
+    board, ij = many.reshape(7, 6), jnp.stack([i, j, i])
     return {
         "set": (
             few.at[i].set(x),
@@ -145,23 +147,23 @@ def updates(i, j, x, few, many):
             jnp.asarray(FLAGS).at[ij].max(True),
         ),
         "many at once": (
-            many.at[jnp.arange(20)].set(x),
-            many.at[jnp.arange(20) + i].add(x),
+            many.at[jnp.arange(36)].set(x),
+            many.at[jnp.arange(36) + i].add(x),
             jnp.zeros(40).at[TABLE + 9].add(many[0]),
         ),
         "dynamic_update_slice": (
             lax.dynamic_update_slice(few, few[:2] * 2, (i,)),
             lax.dynamic_update_slice(many, few, (i,)),
             lax.dynamic_update_slice(board, board[:2, :3] * 2, (i, j)),
-            lax.dynamic_update_slice(many, many[:20] + 1, (j,)),
+            lax.dynamic_update_slice(many, many[:36] + 1, (j,)),
         ),
-        "each row its own": jax.vmap(lambda row, k: row.at[k].set(x))(board, jnp.arange(5) + i),
+        "each row its own": jax.vmap(lambda row, k: row.at[k].set(x))(board, jnp.arange(7) + i),
         "bincount": jnp.bincount(jnp.clip(jnp.stack([i, j, i]), 0, 3), length=4),
     }
 
 
 def reductions(i, few, many, whole):
-    board, numbers = many.reshape(5, 6), whole.reshape(4, 6)
+    board, numbers = many.reshape(7, 6), whole.reshape(6, 6)
     flags = many > 0
     return {
         "sum": (few.sum(), many.sum(), board.sum(0), board.sum(1), jnp.sum(few[:0]), jnp.tile(many, 3).sum()),
@@ -200,7 +202,7 @@ def reductions(i, few, many, whole):
         "integer dot": (numbers @ numbers.T, numbers[0] @ numbers[1]),
         "einsum": jnp.einsum("ij,kj->ik", board[:2], board[2:]),
         "norm": (jnp.linalg.norm(few), jnp.linalg.norm(board, axis=1)),
-        "batched matmul": jnp.matmul(numbers.reshape(2, 2, 6), numbers.reshape(2, 6, 2)),
+        "batched matmul": jnp.matmul(numbers.reshape(2, 3, 6), numbers.reshape(2, 6, 3)),
         "sort": (
             jnp.sort(few),
             jnp.sort(many),
@@ -216,14 +218,16 @@ def reductions(i, few, many, whole):
     }
 
 
-PLACES = np.array([0, 1, 2, 3, 4, 5, 6, -1, -2, -3, -4, 29, 30, 31, -30, -31, 127, 2**31 - 1, -(2**31)], np.int32)
+# Of the arrays below: few numbers are variables of a kernel, and many (more than MOST_FEW) an array.
+PLACES = np.array([0, 1, 2, 3, 4, 5, 6, -1, -2, -3, -4, 41, 42, 43, -42, -43, 127, 2**31 - 1, -(2**31)], np.int32)
 
 
 @pytest.fixture(scope="module")
 def lanes():
     rng, places = np.random.default_rng(7), np.array(np.meshgrid(PLACES, PLACES), np.int32).reshape(2, -1)
     count = places.shape[1]
-    few, many = (rng.integers(-40, 40, (count, n)).astype(np.float32) / 8 for n in (3, 30))
+    few, many = (rng.integers(-40, 40, (count, n)).astype(np.float32) / 8 for n in (3, 42))
+    assert few.shape[1] <= MOST_FEW < many.shape[1]
     many[5::9, 7] = np.nan
     many[6::9, 3] = many[6::9, 9] = -np.inf
     few[3::7, 1], few[4::11] = np.nan, -0.0
@@ -233,7 +237,7 @@ def lanes():
         "x": rng.integers(-9, 9, count).astype(np.float32),
         "few": few,
         "many": many,
-        "whole": rng.integers(-(2**31), 2**31, (count, 24)).astype(np.int32),
+        "whole": rng.integers(-(2**31), 2**31, (count, 36)).astype(np.int32),
     }
 
 

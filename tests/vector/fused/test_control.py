@@ -60,7 +60,7 @@ def loops(i, x):
         "scan, short, reverse": lax.scan(lambda c, t: (c * 2 + t, c - t), x, jnp.asarray(LONG[:3]), reverse=True),
         "scan over a lane's own": lax.scan(lambda c, t: (c + t, c * t), x, x * jnp.arange(6.0)),
         "scan over a lane's own, long, reverse": lax.scan(
-            lambda c, t: (c + t, c * t), x, x * jnp.arange(30.0), reverse=True
+            lambda c, t: (c + t, c * t), x, x * jnp.arange(40.0), reverse=True
         ),
         "scan of rows": lax.scan(lambda c, t: (c + t.sum(), t[::-1]), x, x * jnp.arange(24.0).reshape(8, 3)),
         "scan of long rows": lax.scan(lambda c, t: (c + t[3], t + c), x, x * jnp.arange(60.0).reshape(3, 20)),
@@ -73,7 +73,7 @@ def loops(i, x):
         "nested scans": lax.scan(
             lambda c, t: lax.scan(lambda d, u: (d + t * u, d), c, jnp.arange(5)), i, jnp.arange(6)
         ),
-        "array state": lax.scan(lambda c, t: (c.at[t].add(t + i), c[t]), jnp.zeros(30, jnp.int32), jnp.arange(25)),
+        "array state": lax.scan(lambda c, t: (c.at[t].add(t + i), c[t]), jnp.zeros(40, jnp.int32), jnp.arange(36)),
     }
 
 
