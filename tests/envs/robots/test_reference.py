@@ -1,4 +1,4 @@
-"""Gymnasium's robots as references: what they show, whether they can be put back, what is said where they are missing."""
+"""Gymnasium's robots as references: what they show, whether they can be put back, what is said where they lack."""
 
 import importlib.util
 import os

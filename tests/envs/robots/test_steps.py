@@ -68,7 +68,7 @@ def test_episodes_begin_alike_and_stay_together(pair):
 
 
 def test_a_step_is_mujocos_wherever_it_begins(pair):
-    """Upside down, in the floor, beyond the limits, 300 m away, at 25 m/s: rounding is all that differs."""
+    """Upside down, in the floor, beyond the limits, 300 m away, at 100 m/s: rounding is all that differs."""
     begun = {name: values[:LANES] for name, values in recorded.boundary_states(pair.xml).items()}
     action = begun.pop("action")
     for side in pair.reference, pair.performance:
