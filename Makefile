@@ -18,8 +18,11 @@ setup: $(VENV)/.demo native ## Create .venv with the package, its references and
 demo: setup ## Translate Gymnasium's CartPole, verify it, time it beside the original, write a page
 	@$(BIN)/overclock demo
 
+# Tests start hundreds of Python programs: bytecode is kept, whatever the shell thinks of it, or each compiles ours anew.
+test verify: export PYTHONDONTWRITEBYTECODE :=
+
 # Three workers on two cores: a test that waits for a process or a time limit leaves its core to another one.
-test: $(VENV)/.test native ## Run all tests (about 16 minutes on 2 cores)
+test: $(VENV)/.test native ## Run all tests (about 15 minutes on 2 cores)
 	@if [ -f $(VENV)/.native ] && cargo --version >/dev/null 2>&1; then cd native && cargo test --quiet --locked; fi
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long" $(PYTEST_ARGS)
 

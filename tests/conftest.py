@@ -11,7 +11,8 @@ LONGEST = (
     "recipe/test_translate.py", "recipe/test_judge.py", "verify/test_engine.py", "verify/test_transfer.py",
     "recipe/test_site_twins.py", "recipe/test_contract_luck.py", "env/test_contract.py", "test_documents.py",
     "cli/test_translate.py", "recipe/test_reference_cells.py", "recipe/test_redteam.py", "recipe/test_export.py",
-    "bench/test_breakdown.py", "train/test_network.py", "train/test_loop.py", "verify/test_mutate.py",
+    "translate/test_traps.py", "train/test_probes.py", "verify/test_rollout.py", "train/test_network.py",
+    "train/test_loop.py", "verify/test_mutate.py",
 )  # fmt: skip
 
 # A shell that starts the tests in the background lets them ignore Ctrl-C, and so would every program they start.
@@ -36,6 +37,19 @@ def _left_as_found(tmp_path_factory):
     recording = sys.modules.get("overclock.verify.recording_generator")
     if recording is not None:
         sys.modules[seeding].np_random = plain or recording._plain_np_random
+
+
+@pytest.fixture(scope="module")
+def few_optimisations():
+    """JAX compiles quickly, also in programs that are started: for large programs that run for milliseconds."""
+    import jax
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+        jax.config.update("jax_disable_most_optimizations", True)
+        yield
+    jax.config.update("jax_disable_most_optimizations", False)
+    jax.clear_caches()  # the next file's programs are compiled as users have them
 
 
 def pytest_collection_modifyitems(items):

@@ -11,6 +11,8 @@ import pytest
 
 from overclock.cli.parse import parse
 
+pytestmark = pytest.mark.usefixtures("few_optimisations")
+
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted(
     [

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from overclock.errors import UsageError
-from overclock.files import check_folder, write_whole
+from overclock.files import check_folder, kept, write_whole
 
 
 @pytest.fixture(autouse=True)
@@ -52,3 +52,26 @@ def test_a_file_is_written_past_a_link_with_its_temporary_name(here):
     assert (here / "result").read_bytes() == b"new"
     assert (here / "treasure").read_text() == "of the user"
     assert sorted(path.name for path in here.iterdir()) == ["result", "treasure"]
+
+
+def test_a_file_of_a_cache_is_made_once_and_again_where_it_was_damaged(here):
+    made = []
+
+    def make(path):
+        made.append(path)
+        path.write_bytes(b"content")
+
+    first = kept(here, "key", ".so", make)
+    assert kept(here, "key", ".so", make) == first
+    assert len(made) == 1
+    first.write_bytes(b"cont")
+    assert kept(here, "key", ".so", make) == first
+    assert first.read_bytes() == b"content"
+    assert list(here.iterdir()) == [first]
+    assert kept(here, "other", ".so", make) != first
+
+
+def test_a_file_that_cannot_be_made_leaves_nothing(here):
+    with pytest.raises(ZeroDivisionError):
+        kept(here, "key", ".so", lambda path: 1 / 0)
+    assert list(here.iterdir()) == []

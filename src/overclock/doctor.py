@@ -37,7 +37,6 @@ EXTRAS = {  # extra -> (what it is for, its packages)
 }
 RUST, NODE = "install Rust from https://rustup.rs", "install Node 20 or newer from https://nodejs.org"
 TOOLS = {  # name -> (programs, any of which will do; what it is for; how to get it)
-    "C compiler": (("cc", "gcc", "clang"), "C kernels and references in C", "install gcc or clang"),
     "nvcc": (("nvcc",), "building CUDA sources ahead of time", "install the CUDA toolkit"),
     "rustc": (("rustc",), "building overclock-native from source", RUST),
     "cargo": (("cargo",), "building overclock-native from source", RUST),
@@ -74,6 +73,7 @@ def examine() -> dict[str, Any]:
         ("speed", "compile cache", _compile_cache),
         ("speed", "overclock_native", _native),
         ("speed", "NVRTC", _nvrtc),
+        ("tools", "C compiler", _c_compiler),
         *(("tools", name, partial(_tool, *about)) for name, about in TOOLS.items()),
         *(("sandbox", name, _sandbox) for name in SANDBOXES),
         ("agents", "coding agents", _agents),
@@ -190,6 +190,18 @@ def _nvrtc(group: str, name: str) -> Check:
             found = f"{package} {importlib.metadata.version(package)}"
     purpose, remedy = "CUDA kernels on an NVIDIA GPU", "pip install 'overclock[cuda]'"
     return _result("ok" if found else "missing", found or "", group, name, purpose, remedy)
+
+
+def _c_compiler(group: str, name: str) -> Check:
+    """The compiler that kernels and references are made with, found out by compiling something."""
+    from overclock.c_compiler import ABSENT, REMEDY, c_compiler, c_compiler_fault
+
+    purpose, fault, words = "C kernels and references in C", c_compiler_fault(), c_compiler()
+    if words is None or fault == ABSENT:
+        return _result("missing", "", group, name, purpose, REMEDY)
+    if fault:
+        return _result("broken", fault, group, name, purpose, REMEDY)
+    return _tool((words[0],), purpose, REMEDY, group, name)
 
 
 def _tool(programs: tuple[str, ...], needed_for: str, remedy: str, group: str, name: str) -> Check:

@@ -1,9 +1,11 @@
 """Files that appear only when they are complete, and numbers that JSON can hold."""
 
 import contextlib
+import hashlib
 import math
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,27 @@ def write_whole(path: Path, content: bytes) -> None:
 def _forget(unfinished: Path) -> None:
     with contextlib.suppress(OSError):
         unfinished.unlink()
+
+
+def kept(folder: Path, key: str, ending: str, make: Callable[[Path], None]) -> Path:
+    """The file of a key in a cache, which `make(path)` writes where it is not there.
+
+    Its name carries a digest of what is in it, so that a file which was damaged is known and made anew.
+    """
+    for path in sorted(folder.glob(f"{key}-*{ending}")):
+        if path.name == _kept_name(key, path, ending):
+            return path
+        _forget(path)
+    with tempfile.TemporaryDirectory(dir=folder, prefix="building-") as place:
+        unfinished = Path(place) / f"{key}{ending}"
+        make(unfinished)
+        made = folder / _kept_name(key, unfinished, ending)
+        os.replace(unfinished, made)
+    return made
+
+
+def _kept_name(key: str, path: Path, ending: str) -> str:
+    return f"{key}-{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}{ending}"
 
 
 def check_folder(path: Path) -> None:

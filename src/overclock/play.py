@@ -53,15 +53,18 @@ class Game:
         self.restart()
 
     @classmethod
-    def of(cls, env_id: str, seed: int | None = None) -> "Game":
-        """A session of a registered environment, compiled and ready."""
+    def of(cls, env_id: str, seed: int | None = None, options: Mapping[str, Any] | None = None) -> "Game":
+        """A session of a registered environment with its static options, compiled and ready."""
         from overclock.env.registry import make
+        from overclock.env.spaces import Discrete
 
         entry = check(env_id)
         assert entry.renderer is not None
-        env, params = make(entry.id)
+        env, params = make(entry.id, **(options or {}))
         if env.num_players > 1:
             raise UsageError(f"{entry.id} has {env.num_players} players; `overclock play` drives only one.")
+        if not isinstance(env.action_space(params), Discrete):
+            raise UsageError(f"{entry.id} cannot be played with these options: a key chooses one of several actions.")
         seed = secrets.randbits(32) if seed is None else seed
         game = cls(env, params, registry.load(entry.renderer), dict(entry.keys), seed)
         game._step(entry.keys[0][1])  # compiles before the first frame; the outcome is not kept
@@ -132,7 +135,7 @@ def check(env_id: str, fps: float = 1.0) -> registry.Spec:
         lacking = "renderer" if entry.renderer is None else "keys"
         raise UsageError(f"{entry.id} cannot be played: it has no {lacking}. `overclock list --json` says which can.")
     if not 0 < fps <= MAX_FPS:
-        raise UsageError(f"--fps must lie between 0 and {MAX_FPS:g}, got {fps:g}.")
+        raise UsageError(f"--fps must be above 0 and at most {MAX_FPS:g}, got {fps:g}.")
     return entry
 
 

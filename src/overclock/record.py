@@ -1,7 +1,7 @@
 """Recording an environment as an animation: GIF, WebP or animated PNG, written whole or not at all."""
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -34,19 +34,22 @@ def record(
     width: int = 400,
     force: bool = False,
     progress: Progress = iter,
+    options: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Play `steps` steps and write them as an animation; the same arguments give the same file.
 
-    `policy` is `random`, `controller` (the environment's scripted player) or `still` (the action zero, always).
+    `policy` is `random`, `controller` (the environment's scripted player) or `still` (the action zero, always);
+    `options` are the environment's static ones.
     Returns the report of schema `overclock.record/1`.
     """
     path = Path(path)
     entry = _check(env_id, path, steps, policy, fps, width, force)
+    env, params = registry.make(entry.id, **(options or {}))
     duration_ms = 1000.0 / fps
     if path.suffix.lower() == ".gif":
         duration_ms = round(duration_ms / GIF_TICK_MS) * GIF_TICK_MS
     frames, episodes = [], 1
-    for frame, ended in _play(entry, steps, policy, seed, progress):
+    for frame, ended in _play(env, params, entry, steps, policy, seed, progress):
         picture = Image.fromarray(frame)
         height = max(1, round(picture.height * width / picture.width))
         frames.append(picture.resize((width, height), Image.Resampling.LANCZOS))
@@ -55,6 +58,7 @@ def record(
     return {
         "schema": SCHEMA,
         "env": entry.id,
+        "options": dict(options or {}),
         "path": str(path),
         "bytes": path.stat().st_size,
         "width": frames[0].width,
@@ -93,15 +97,13 @@ def _check(env_id: str, path: Path, steps: int, policy: str, fps: float, width: 
 
 
 def _play(
-    entry: registry.Spec, steps: int, policy: PolicyName, seed: int, progress: Progress
+    env: Any, params: Any, entry: registry.Spec, steps: int, policy: PolicyName, seed: int, progress: Progress
 ) -> Iterator[tuple[np.ndarray, bool]]:
     """Frames, and whether each begins another episode; both the last of one and the first of the next are shown."""
     import jax
 
-    from overclock.env.registry import make
     from overclock.env.rng import Rng, Section
 
-    env, params = make(entry.id)
     assert entry.renderer is not None
     render = registry.load(entry.renderer)
     choose = _policy(entry, policy, env, params)
@@ -128,13 +130,21 @@ def _policy(entry: registry.Spec, name: PolicyName, env: Any, params: Any) -> Ca
     from overclock.env.spaces import structure
     from overclock.vector.vectorize import random_policy, vectorize
 
+    like = structure(env.action_space(params), (env.num_players,) if env.num_players > 1 else ())
     if name == "controller":
         assert entry.controller is not None
         controller = registry.load(entry.controller)
-        return lambda rng, obs, state: controller(jax.device_get(obs))
+
+        def controlled(rng: Any, obs: Any, state: Any) -> Any:
+            action = controller(jax.device_get(obs))
+            if jax.tree.map(np.shape, action) != jax.tree.map(np.shape, like):
+                raise UsageError(
+                    f"The scripted controller of {entry.id} does not play with these options; use --policy random."
+                )
+            return action
+
+        return controlled
     if name == "still":
-        players = (env.num_players,) if env.num_players > 1 else ()
-        like = structure(env.action_space(params), players)
         zeros = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), like)
         return lambda rng, obs, state: zeros
     batch = vectorize(env, 1)

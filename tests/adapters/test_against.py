@@ -17,6 +17,8 @@ from overclock.envs.cartpole.env import CartPole
 from overclock.errors import UsageError
 from overclock.vector import rollout, vectorize
 
+pytestmark = pytest.mark.usefixtures("few_optimisations")
+
 KEY = jax.random.key(0)
 PAPER = 1
 

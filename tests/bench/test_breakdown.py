@@ -12,12 +12,14 @@ import overclock
 from overclock.bench.breakdown import PARTS, Still, blank, host_parts, jax_parts, measure_breakdown, training_config
 from overclock.bench.breakdown_plot import draw
 from overclock.bench.config import BenchConfig
-from overclock.bench.tables import breakdown_rows, markdown
+from overclock.bench.tables import breakdown_rows, markdown, rate
 from overclock.env.check import check_environment
 from overclock.env.spaces import Box
 from overclock.errors import UsageError
 from overclock.train.ppo import make_train
 from overclock.vector import host_vector, vectorize
+
+pytestmark = pytest.mark.usefixtures("few_optimisations")
 
 SMALL = BenchConfig(env="pong", batch=(8,), sizes=(0.002,), repeats=5, options=("frameskip=2",))
 
@@ -79,8 +81,8 @@ def test_experience_to_learn_from_can_be_as_large_as_training_needs():
 
 @pytest.mark.parametrize("where", ["jax", "host"])
 def test_the_parts_are_seconds_and_learning_takes_some(where):
-    env, params = overclock.make("pong", frameskip=2)
-    # Nothing here depends on the network, and this one is compiled soonest.
+    # Nothing here depends on the environment or the network, and these are compiled soonest.
+    env, params = overclock.make("cartpole")
     config = dataclasses.replace(training_config(SMALL, 0.002), network="mlp", hidden=(8,), num_steps=4)
     if where == "jax":
         samples = jax_parts(env, config, 2)
@@ -109,6 +111,8 @@ def test_the_report_has_a_row_per_implementation_and_repeats_by_its_command(monk
         == "overclock bench pong --batch 8 --options frameskip=2 --repeats 5 --sizes 0.002 --breakdown"
     )
     assert row["rollout_sps"] == pytest.approx(64 * 8 / 0.4)
+    assert breakdown_rows(report)[0][0] == rate(row["parameters"])
+    assert rate(row["parameters"]).endswith(" K")  # 0.002 million are no 0.0 M
     assert breakdown_rows(report)[0][4:9] == ["10.0%", "20.0%", "60.0%", "10.0%", "1000.0 ms"]
     assert "64 steps of 8 lanes with a GRU" in report["iteration"]
     assert "overclock" in markdown(report)

@@ -56,6 +56,13 @@ def test_reset_strategies_are_compared_by_a_flag(capsys, monkeypatch):
         (["--batch", "0"], "--batch takes positive whole numbers"),
         (["--repeats", "4"], "at least 5 repeats"),
         (["--peers", "nobody"], "No peer is called 'nobody'"),
+        (["--sizes", "0.01"], "--sizes changes nothing in this measurement; add --breakdown, or leave it out."),
+        (
+            ["--breakdown", "--peers", "gymnax"],
+            "--peers changes nothing in this measurement; leave it out with --break",
+        ),
+        (["--breakdown", "--min-seconds", "1"], "--min-seconds changes nothing"),
+        (["--compare-resets", "--resets", "pool:8"], "--resets changes nothing"),
         (["--compare-resets", "--plot", "a.png"], "leave it out with --compare-resets"),
     ],
 )

@@ -1,4 +1,8 @@
-"""Rows of kernels: the same checksum as under XLA, every output consumed, and the kernel's compiling in the seconds."""
+"""Rows in C: the same checksum as under XLA, every output consumed, compiling in the seconds; or no compiler."""
+
+import signal
+import subprocess
+import sys
 
 import jax
 import numpy as np
@@ -6,13 +10,17 @@ import pytest
 from probes import Countdown
 
 import overclock
+from overclock.bench.config import BenchConfig
 from overclock.bench.kernels import kernel_runner
+from overclock.bench.loops import ignored_by_children
 from overclock.bench.ours import xla_runner
 from overclock.bench.program import Outputs, absorb, absorb_lane
+from overclock.bench.report import build_runners
+from overclock.c_compiler import c_compiler_fault
+from overclock.envs.pong import library
 from overclock.vector import vectorize
-from overclock.vector.fused.compilers import c_compiler
 
-needs_a_compiler = pytest.mark.skipif(c_compiler() is None, reason="there is no C compiler")
+needs_a_compiler = pytest.mark.skipif(bool(c_compiler_fault()), reason=c_compiler_fault())
 LANES, STEPS = 19, 48
 
 
@@ -67,3 +75,24 @@ def test_stored_steps_are_those_of_xla():
         stored.append(jax.tree.leaves(runner._compiled(runner.state)[2]))
     for a, b in zip(*stored, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_without_a_compiler_that_works_the_rows_in_c_are_not_measured_and_the_reason_is_said(monkeypatch, tmp_path):
+    monkeypatch.setenv("CC", "/nonexistent")
+    monkeypatch.setattr(library, "source_folder", lambda: tmp_path)
+    library.compiled.cache_clear()
+    config = BenchConfig("pong", batch=(4,), peers="pufferlib")
+    runners, skipped = build_runners(config, "pong-v1", 4, jax.devices("cpu")[0])
+    assert runners[0].identity.name == "overclock"
+    reasons = {skip["implementation"]: skip["reason"] for skip in skipped}
+    assert "$CC names '/nonexistent', which is not there" in reasons["overclock-c"]
+    assert "$CC names '/nonexistent', which is not there" in reasons["pufferlib"]
+
+
+def test_processes_that_play_leave_ctrl_c_to_whoever_started_them():
+    before = signal.getsignal(signal.SIGINT)
+    ask = "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"
+    with ignored_by_children():
+        told = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout
+    assert told.strip() == "True"
+    assert signal.getsignal(signal.SIGINT) is before

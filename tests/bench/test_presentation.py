@@ -111,6 +111,12 @@ def test_the_plot_takes_its_format_from_the_name(report, tmp_path, suffix):
     assert (b"<?xml" if suffix == ".svg" else b"%PDF") in start
 
 
+def test_a_reason_is_one_line_however_long(report, capsys):
+    reason = "it is so because " + "of this and " * 40 + "that."
+    show({**report, "skipped": [{"implementation": "overclock-c", "reason": reason}]})
+    assert f"not measured: overclock-c: {reason}" in capsys.readouterr().out.splitlines()
+
+
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "report.json"
     write_whole(path, b"old")

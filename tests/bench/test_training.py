@@ -10,6 +10,8 @@ from overclock.bench.config import BF16, PUREJAXRL, XLA, BenchConfig
 from overclock.bench.tables import markdown, training_rows
 from overclock.errors import UsageError
 
+pytestmark = pytest.mark.usefixtures("few_optimisations")
+
 ROWS = [XLA, BF16, PUREJAXRL, f"{PUREJAXRL}-bf16"]
 SMALL = BenchConfig(batch=(8,), repeats=5, warmup=1, min_seconds=1e-3, peers=PUREJAXRL)
 
@@ -19,6 +21,8 @@ def report():
     pytest.importorskip("gymnax", reason="the peer plays gymnax's CartPole")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "NUM_STEPS", 16)
+        small = dataclasses.replace(training.training_config(8), hidden=(8,))  # compiled soonest
+        patch.setattr(training, "training_config", lambda lanes: small)
         return json.loads(json.dumps(training.measure_training(SMALL)))
 
 
@@ -49,8 +53,12 @@ class Made:
     init = advance = None
 
 
+def test_the_network_has_two_layers_of_64():
+    assert training.training_config(8).hidden == (64, 64)
+
+
 def test_the_command_repeats_it(report):
-    assert report["training"] | {"num_envs": 8, "num_steps": 16, "hidden": [64, 64]} == report["training"]
+    assert report["training"] | {"num_envs": 8, "num_steps": 16, "hidden": [8]} == report["training"]
     assert report["command"].endswith(f"--peers {PUREJAXRL} --min-seconds 0.001 --repeats 5 --warmup 1 --training")
 
 
@@ -94,8 +102,9 @@ def test_a_call_runs_as_many_updates_as_it_counts():
     [
         ({"peers": "gymnax"}, "Training is measured beside purejaxrl only, not beside gymnax."),
         ({"env": "pong", "peers": PUREJAXRL}, "gymnax has no counterpart of 'pong-v1'"),
-        ({"steps": 100}, "--steps says nothing about training"),
-        ({"store": True}, "--store says nothing about training"),
+        ({"steps": 100}, "--steps changes nothing in this measurement; leave it out with --training."),
+        ({"sizes": (0.01,)}, "--sizes changes nothing"),
+        ({"store": True}, "--store changes nothing"),
         ({"peers": PUREJAXRL, "options": ("sutton_barto_reward=true",)}, "purejaxrl knows no --options"),
     ],
 )

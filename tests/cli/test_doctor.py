@@ -85,6 +85,15 @@ def test_a_check_that_crashes_becomes_a_line(fake_answers, monkeypatch):
     assert "ZeroDivisionError" in checks_of(report)["git"]["found"]
 
 
+def test_a_compiler_is_asked_to_compile(fake_answers, monkeypatch):
+    fake_answers({})
+    monkeypatch.setenv("CC", "/nonexistent")
+    compiler = checks_of(doctor.examine())["C compiler"]
+    assert (compiler["status"], compiler["found"]) == ("broken", "$CC names '/nonexistent', which is not there")
+    assert doctor.line(compiler).endswith("which is not there; needed for C kernels and references in C: "
+                                          "install gcc or clang, or name yours in the variable CC")  # fmt: skip
+
+
 def test_an_unwritable_cache_is_reported_and_harmless(fake_answers, monkeypatch, tmp_path):
     fake_answers({})
     (tmp_path / "file").write_text("")

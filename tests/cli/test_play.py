@@ -154,8 +154,14 @@ def test_environments_that_cannot_be_played_say_so(monkeypatch):
     monkeypatch.setitem(registry._registry, blind.id, blind)
     with pytest.raises(UsageError, match="no renderer"):
         play.check("blind")
-    with pytest.raises(UsageError, match="--fps"):
+    with pytest.raises(UsageError, match="--fps must be above 0 and at most 1000, got 0"):
         play.check("cartpole", fps=0)
+
+
+def test_a_game_has_the_environments_options():
+    assert play.Game.of("pong", 1, {"frameskip": 8}).env.frameskip == 8
+    with pytest.raises(UsageError, match="pong-v1 cannot be played with these options"):
+        play.Game.of("pong", 1, {"continuous": True})
 
 
 def test_keys_are_read_whole_even_when_they_arrive_in_pieces():

@@ -52,6 +52,19 @@ def test_an_episodes_last_picture_and_the_next_ones_first_are_both_shown(tmp_pat
     assert report["frames"] == 30 + report["episodes"]
 
 
+def test_options_are_the_environments(tmp_path, capsys):
+    words = ["--steps", "3", "--width", "64", "--json", "--options"]
+    assert cli.main(["record", "pong", str(tmp_path / "a.png"), *words, "frameskip=8", "continuous=true"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["options"] == {"frameskip": 8, "continuous": True}
+    assert said.err == ""  # no blank line of a bar that nobody sees
+    assert cli.main(["record", "pong", str(tmp_path / "b.png"), *words, "frames=8"]) == 2
+    assert "pong-v1 has no option 'frames'" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="The scripted controller of pong-v1 does not play with these options"):
+        record("pong", tmp_path / "b.png", 3, "controller", options={"continuous": True})
+    assert not (tmp_path / "b.png").exists()
+
+
 def test_the_same_seed_gives_the_same_file_and_another_seed_another(tmp_path):
     names = ("a", "b", "c")
     for name, seed in zip(names, (1, 1, 2), strict=True):

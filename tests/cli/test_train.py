@@ -73,6 +73,15 @@ def test_options_and_size_reach_the_training(monkeypatch):
     assert 12 * config.memory**2 == pytest.approx(2e6, rel=0.05)  # twelve square matrices make nearly all of it
 
 
+def test_wrong_options_are_all_that_is_told_and_nothing_is_removed(here, capsys):
+    (here / "mine").mkdir()
+    (here / "mine" / loop.SETTINGS).write_text("{}")
+    words = ["train", "pong", "--options", "frameskip=0", "--steps", "1000", "--output", "mine", "--force"]
+    assert cli.main(words) == 2
+    assert capsys.readouterr().err == "error: Pong's frameskip is a whole number from 1 up, got 0.\n"
+    assert (here / "mine" / loop.SETTINGS).exists()
+
+
 def test_an_option_without_a_value_is_refused(capsys):
     assert cli.main(["train", "pong", "--options", "frameskip"]) == 2
     assert "--options takes name=value, frameskip=8 for example, got 'frameskip'." in capsys.readouterr().err

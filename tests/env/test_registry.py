@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 import overclock
@@ -69,6 +70,45 @@ def test_a_wrong_option_says_which_there_are(option, sentence):
     with pytest.raises(UsageError) as caught:
         registry.make("probe", **{option: 1})
     assert str(caught.value) == sentence
+
+
+@dataclasses.dataclass(frozen=True)
+class Optioned:
+    """Options of every type that is checked, and one that is not."""
+
+    flag: bool = False
+    count: int = 1
+    scale: float = 1.0
+    word: str = "a"
+    limit: int | None = None
+    other: tuple[int, ...] = ()
+
+    def default_params(self):
+        return None
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "wanted"),
+    [
+        ("flag", "no", "true or false"), ("flag", 1, "true or false"), ("flag", None, "true or false"),
+        ("count", "abc", "a whole number"), ("count", 1.5, "a whole number"), ("count", True, "a whole number"),
+        ("scale", "wide", "a number"), ("scale", False, "a number"), ("word", 8, "a word"),
+        ("limit", "none", "a whole number or null"), ("limit", 1.0, "a whole number or null"),
+    ],
+)  # fmt: skip
+def test_an_option_of_another_type_is_refused(option, value, wanted):
+    registry.register(Spec("probe-v0", f"{__name__}:Optioned"))
+    with pytest.raises(UsageError) as caught:
+        registry.make("probe", **{option: value})
+    assert str(caught.value) == f"probe-v0 takes {wanted} as its option {option}, got {value!r}."
+
+
+def test_options_of_the_declared_types_pass_as_numbers_of_python():
+    registry.register(Spec("probe-v0", f"{__name__}:Optioned"))
+    given = {"flag": np.bool_(True), "count": np.int64(3), "scale": 2, "word": "b", "limit": None, "other": (1, 2)}
+    env, _ = registry.make("probe", **given)
+    assert env == Optioned(True, 3, 2, "b", None, (1, 2))
+    assert [type(value) for value in vars(env).values()][:3] == [bool, int, int]
 
 
 def test_an_id_is_registered_once():

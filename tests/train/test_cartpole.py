@@ -35,6 +35,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.usefixtures("few_optimisations")
 def test_the_command_reports_writes_and_refuses_to_overwrite(here, capsys):
     words = ["train", "cartpole", "--steps", "2000", "--seeds", "2", "--seed", "7", "--measured-peak"]
     assert cli.main([*words, "--json"]) == 0

@@ -174,7 +174,7 @@ def test_a_run_is_resumed_only_as_it_was_begun(trainer, tmp_path):
     with pytest.raises(UsageError, match=r"has gamma = 0\.99, not 0\.5"):
         train(other, SEEDS, folder=tmp_path, resume=True)
     other = make_train(probes.ActionReward(), None, CONFIG)
-    with pytest.raises(UsageError, match="ActionReward"):
+    with pytest.raises(UsageError, match=r"trains Recall\(.*\), not ActionReward\(.*choose another folder"):
         train(other, SEEDS, folder=tmp_path, resume=True)
 
 
@@ -187,6 +187,12 @@ def test_what_cannot_be_resumed_is_one_sentence(trainer, tmp_path):
     (tmp_path / "checkpoint.safetensors").write_bytes(b"half a file")
     with pytest.raises(UsageError, match="damaged"):
         train(trainer, SEEDS, folder=tmp_path, resume=True)
+    settings = (tmp_path / "run.json").read_text()
+    for broken in ("{}", json.dumps({**json.loads(settings), "config": None})):
+        (tmp_path / "run.json").write_text(broken)
+        with pytest.raises(UsageError, match=r"run\.json' is not a training run, or it is damaged"):
+            train(trainer, SEEDS, folder=tmp_path, resume=True)
+    (tmp_path / "run.json").write_text(settings)
     (tmp_path / "checkpoint.safetensors").unlink()
     with pytest.raises(UsageError, match=r"lost its checkpoint; start it anew \(--force\)"):
         train(trainer, SEEDS, folder=tmp_path, resume=True)

@@ -197,9 +197,16 @@ def test_without_a_seed_two_vectors_differ():
         (lambda: countdown(3).reset(mask=np.array([True, False])), r"shape \(2,\), expected \(3,\)"),
         (lambda: countdown(3).step(np.zeros(2, np.int32)), "each of 3 lanes"),
         (lambda: host_vector(Countdown(), 2, backend="tpu"), "backend must be"),  # type: ignore[arg-type]
-        (lambda: host_vector(Countdown(), 2, backend="native"), "no Rust implementation"),
+        (
+            lambda: host_vector(Countdown(), 2, backend="native"),
+            "by its name, .* got Countdown",
+        ),
         (lambda: host_vector(Countdown(), 2, shortest=3), "not with an object"),
         (lambda: host_vector("cartpole", 2, nonsense=3), "no option 'nonsense'"),
+        (
+            lambda: host_vector("pong", 2, backend="native", continuous="no"),
+            "takes true or false as its option continuous",
+        ),
     ],
 )
 def test_bad_calls_are_refused_in_one_sentence(call, sentence):

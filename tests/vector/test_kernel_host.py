@@ -7,11 +7,11 @@ from probes import Countdown, CountdownParams, Duel
 from vector.lanes import assert_equal
 
 import overclock
+from overclock.c_compiler import c_compiler_fault
 from overclock.errors import UsageError
 from overclock.vector import Pool, host_vector
-from overclock.vector.fused.compilers import c_compiler
 
-pytestmark = pytest.mark.skipif(c_compiler() is None, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(bool(c_compiler_fault()), reason=c_compiler_fault())
 LANES, STEPS = 21, 30  # not a multiple of the 16 lanes of a vector
 PARAMS = CountdownParams(max_steps=6)
 

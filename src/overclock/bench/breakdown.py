@@ -119,6 +119,7 @@ def _noise(space: Space, rng: Rng, leading: tuple[int, ...], site: int = 0) -> A
 
 def measure_breakdown(config: BenchConfig, progress: Progress | None = None) -> dict[str, Any]:
     """Every implementation with every size of network; returns the JSON-able report."""
+    config.refuse_unused("breakdown")
     config.validate()
     say = progress or silent
     device = machine.find_device(config.device)

@@ -34,7 +34,7 @@ def draw(report: dict[str, Any]) -> "Figure":
                 )
             bottom += share
         axes.text(place, 1.01, f"{rate(row['sps'])}/s", ha="center", va="bottom", fontsize=7, color="#555555")
-        labels.append(f"{row['implementation']}\n{row['parameters'] / 1e6:.0f} M")
+        labels.append(f"{row['implementation']}\n{rate(row['parameters'])}")
     axes.set_xticks(range(len(labels)), labels, fontsize=8)
     axes.set_ylim(0, 1.08)
     axes.set_ylabel("share of an iteration")

@@ -12,7 +12,11 @@ from overclock.env import registry
 from overclock.errors import MissingError, UsageError
 
 LEAST_REPEATS = 5  # fewer show no spread
-PEERS = {"gymnasium": "gymnasium", "gymnax": "peers", "envpool": "envpool"}  # package -> the extra that installs it
+# Peer -> (package, the extra that installs it).
+PEERS = {
+    "gymnasium": ("gymnasium", "gymnasium"), "gymnax": ("gymnax", "peers"), "envpool": ("envpool", "envpool"),
+    "mujoco": ("mujoco", "physics"), "mjx": ("mujoco.mjx", "physics"), "brax": ("brax", "physics"),
+}  # fmt: skip
 PUFFERLIB = "pufferlib"  # a peer that is no package here: its C is obtained and compiled (envs/pong/obtain.py)
 PUREJAXRL = "purejaxrl"  # a peer in training (bench/purejaxrl.py)
 # The names of our own rows: under XLA, on kernels of C and of CUDA, Rust stepped from Python and playing by itself;
@@ -20,6 +24,13 @@ PUREJAXRL = "purejaxrl"  # a peer in training (bench/purejaxrl.py)
 XLA, C, CUDA, NATIVE, NATIVE_PLAY = "overclock", "overclock-c", "overclock-cuda", "overclock-native", "overclock-rust"
 BF16 = "overclock-bf16"
 OURS = (XLA, C, CUDA, NATIVE, NATIVE_PLAY, BF16)
+# What each measurement does not look at: to ask for it would change nothing.
+UNUSED = {
+    "throughput": ("sizes",),
+    "breakdown": ("peers", "steps", "min_seconds", "unroll", "warmup", "store", "resets", "seed"),
+    "training": ("steps", "unroll", "store", "resets", "sizes"),
+    "compare-resets": ("peers", "options", "resets", "sizes"),
+}
 PLOT_FORMATS = (".png", ".svg", ".pdf")
 
 
@@ -32,8 +43,8 @@ class BenchConfig:
     batch: tuple[int, ...] = (1, 64, 1024, 16384, 65536)
     """Numbers of environments that step together; each is measured."""
     peers: str = ""
-    """Other implementations to measure in the same run, separated by commas: gymnasium, gymnax, envpool, pufferlib;
-    with --training: purejaxrl."""
+    """Other implementations to measure in the same run, separated by commas: gymnasium, gymnax, envpool, pufferlib,
+    mujoco, mjx, brax; with --training: purejaxrl."""
     options: tuple[str, ...] = ()
     """Static options of the environment, frameskip=8 for example; peers get them, too, where they have them."""
     device: Literal["auto", "cpu", "gpu"] = "auto"
@@ -92,6 +103,15 @@ class BenchConfig:
         self._validate_peers()
         self._validate_files()
 
+    def refuse_unused(self, measurement: str) -> None:
+        """Refuse options that do not enter a measurement."""
+        usual = {field.name: field.default for field in dataclasses.fields(BenchConfig)}
+        for name in UNUSED[measurement]:
+            if getattr(self, name) != usual[name]:
+                alone = "add --breakdown, or leave it out"
+                remedy = alone if measurement == "throughput" else f"leave it out with --{measurement}"
+                raise UsageError(f"--{name.replace('_', '-')} changes nothing in this measurement; {remedy}.")
+
     def _validate_resets(self) -> None:
         name, number = split_resets(self.resets)
         if name == "optimistic" and number > min(self.batch):
@@ -111,7 +131,7 @@ class BenchConfig:
                 close = difflib.get_close_matches(name, names, n=1)
                 hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(names)}."
                 raise UsageError(f"No peer is called '{name}'; {hint}")
-            require(name, PEERS[name], f"The peer {name}")
+            require(*PEERS[name], f"The peer {name}")
 
     def _validate_files(self) -> None:
         if self.plot is not None:
@@ -153,5 +173,6 @@ def split_resets(text: str) -> tuple[str, int]:
 
 def require(package: str, extra: str, what: str) -> None:
     """Refuse when a package is not there, without importing it."""
-    if importlib.util.find_spec(package) is None:
+    whole = package.partition(".")[0]
+    if importlib.util.find_spec(whole) is None or importlib.util.find_spec(package) is None:
         raise MissingError(f"{what} is not installed; install it with `pip install 'overclock[{extra}]'`.")

@@ -4,8 +4,12 @@ Their timed call is one request for so many steps; drawing actions, or reading t
 writing every observation.
 """
 
+import contextlib
 import importlib.metadata
 import multiprocessing
+import signal
+import threading
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 from overclock.bench import machine
@@ -79,11 +83,12 @@ class PufferLibLoop:
     def __init__(self, batch: int, processes: int, static: dict[str, Any]) -> None:
         spawn = multiprocessing.get_context("spawn")  # a fork of a process that runs JAX may hang
         self._pipes = []
-        for i in range(processes):
-            ours, theirs = spawn.Pipe()
-            lanes = batch * (i + 1) // processes - batch * i // processes
-            spawn.Process(target=_play_pufferlib, args=(theirs, lanes, static), daemon=True).start()
-            self._pipes.append(ours)
+        with ignored_by_children():
+            for i in range(processes):
+                ours, theirs = spawn.Pipe()
+                lanes = batch * (i + 1) // processes - batch * i // processes
+                spawn.Process(target=_play_pufferlib, args=(theirs, lanes, static), daemon=True).start()
+                self._pipes.append(ours)
         self.play(1)
 
     def play(self, steps: int) -> float:
@@ -93,24 +98,34 @@ class PufferLibLoop:
         return sum(pipe.recv() for pipe in self._pipes)
 
 
+@contextlib.contextmanager
+def ignored_by_children() -> Iterator[None]:
+    """Processes that are started meanwhile leave Ctrl-C to this one, from their first moment on."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are set by the main thread alone
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _play_pufferlib(pipe: Any, lanes: int, static: dict[str, Any]) -> None:
     from overclock.envs.pong.vector import PufferLibVector
 
     vector = PufferLibVector(lanes, **static)
-    while True:
-        try:
-            steps = pipe.recv()
-        except EOFError:
-            return
-        pipe.send(vector.play(steps))
+    with contextlib.suppress(EOFError, OSError):  # whoever asked is gone
+        while True:
+            pipe.send(vector.play(pipe.recv()))
 
 
 def pufferlib_runner(batch: int, static: dict[str, Any]) -> LoopRunner:
     """PufferLib's C Pong as its own vector steps it, one process per core."""
-    from overclock.envs.pong.library import constants
+    from overclock.envs.pong.library import AS_PUFFERLIB, compiled
     from overclock.envs.pong.obtain import VERSION
 
-    constants()  # obtained and compiled here, so that a reason why not is said once
+    compiled("vector", AS_PUFFERLIB)  # before any process is started, so that a reason why not is said once
     processes = max(1, min(machine.cores(), batch))
     note = f"{processes} processes, which share the batch"
     identity = Identity(PUFFERLIB, VERSION, batch, "cpu", "same_step", note)

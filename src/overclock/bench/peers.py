@@ -21,6 +21,13 @@ from overclock.errors import UsageError
 COUNTERPARTS = {
     "cartpole-v1": {"gymnasium": "CartPole-v1", "gymnax": "CartPole-v1", "envpool": "CartPole-v1"},
     "pong-v1": {"pufferlib": "pong"},
+    **{
+        f"{name.lower()}-v5": {
+            **dict.fromkeys(("gymnasium", "envpool"), f"{name}-v5"),
+            **dict.fromkeys(("mujoco", "mjx", "brax"), name.lower()),
+        }
+        for name in ("HalfCheetah", "Walker2d", "Hopper")
+    },
 }
 WITH_VECTOR_ENTRY_POINT = ("CartPole-v1",)  # where Gymnasium has its own NumPy vectorisation
 MOST_SYNC_ENVS = 64  # a SyncVectorEnv steps one environment after the other: more of them change nothing per step
@@ -86,7 +93,8 @@ class GymnasiumBatch:
 def gymnasium_runners(env_id: str, batch: int, actions: np.ndarray, seed: int, store: bool) -> list[Runner]:
     """Gymnasium's SyncVectorEnv and, where it has one, its own NumPy vectorisation."""
     theirs, version = counterpart(env_id, "gymnasium"), importlib.metadata.version("gymnasium")
-    actions = actions.astype(np.int64)  # the dtype of Gymnasium's discrete actions
+    if actions.dtype.kind == "i":
+        actions = actions.astype(np.int64)  # the dtype of Gymnasium's discrete actions
     small = min(batch, MOST_SYNC_ENVS)
     note = f"SyncVectorEnv measured at {small} environments, which it steps one by one" if small < batch else ""
     sync = Identity("gymnasium-sync", version, small, "cpu", "next_step", note)

@@ -25,6 +25,7 @@ STEP = "One step is one action applied to one member of the batch, with the rest
 
 def measure_resets(config: BenchConfig, progress: Progress | None = None) -> dict[str, Any]:
     """Time every strategy at the largest batch of the configuration; returns the JSON-able report."""
+    config.refuse_unused("compare-resets")
     config.validate()
     device, batch = machine.find_device(config.device), max(config.batch)
     env, strategies = ExpensiveReset(), (NONE, "fresh", f"optimistic:{min(RATIO, batch)}", f"pool:{POOL}")

@@ -80,9 +80,16 @@ class JaxRunner:
     actions = "drawn inside the timed program"
 
     def __init__(
-        self, identity: Identity, start: Callable[[], Any], step: Step, unroll: int = 1, store: bool = False
+        self,
+        identity: Identity,
+        start: Callable[[], Any],
+        step: Step,
+        unroll: int = 1,
+        store: bool = False,
+        program_steps: int | None = None,
     ) -> None:
-        self.identity, self.unroll = identity, unroll
+        """`program_steps` are compiled where it is known how many are good; else a pilot finds out."""
+        self.identity, self.unroll, self._known_steps = identity, unroll, program_steps
         self._start, self._step, self._store = start, step, store
         self._planned: int | None = None
 
@@ -92,9 +99,11 @@ class JaxRunner:
         So the unrolled loop, which may take half a minute to compile, is compiled once for planning and timing.
         """
         state = self._start()
-        compiled = jax.jit(pilot(self._step, self.identity.batch)).lower(state, np.int32(1)).compile()
-        steps = units_lasting(seconds, lambda steps: int(compiled(state, np.int32(steps)).checksum))
-        steps = -(-steps // self.unroll) * self.unroll
+        steps = self._known_steps
+        if steps is None:
+            compiled = jax.jit(pilot(self._step, self.identity.batch)).lower(state, np.int32(1)).compile()
+            steps = units_lasting(seconds, lambda steps: int(compiled(state, np.int32(steps)).checksum))
+            steps = -(-steps // self.unroll) * self.unroll
         if self._store:
             return steps  # to be cut to what fits into memory before it is compiled
         self._compile(steps, state)

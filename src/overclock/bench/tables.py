@@ -30,7 +30,7 @@ UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "K"))
 
 
 def rate(sps: float) -> str:
-    """Steps per second with three digits: 34.1 G, 780 K."""
+    """A large number, mostly of steps per second, with three digits: 34.1 G, 780 K."""
     for unit, letter in UNITS:
         if sps >= unit * 0.9995:
             return f"{sps / unit:.3g} {letter}" if sps < unit * 999.5 else f"{sps / unit:,.0f} {letter}"
@@ -117,7 +117,7 @@ def breakdown_rows(report: dict[str, Any]) -> list[list[str]]:
     """The cells of a report on the parts of training, in the order of `BREAKDOWN_COLUMNS`."""
     return [
         [
-            f"{row['parameters'] / 1e6:.1f} M",
+            rate(row["parameters"]),
             row["implementation"],
             "-" if row["rollout_sps"] is None else rate(row["rollout_sps"]),
             rate(row["sps"]),

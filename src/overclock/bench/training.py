@@ -28,7 +28,6 @@ from overclock.train.ppo import PPOConfig, make_agent, make_train
 
 SCHEMA = "overclock.bench.training/1"
 NUM_STEPS = 128  # of a rollout, per lane
-UNUSED = {"steps": None, "unroll": None, "store": False, "resets": "fresh"}
 STEP = "One step is one step of one lane, with everything that PPO learns from it; sps are summed over the lanes."
 Training = tuple[Callable[[Any], Any], Callable[[Any, int], tuple[Any, Any]]]
 """(`init(key) -> state`, `advance(state, updates) -> (state, metrics)`), jitted."""
@@ -82,15 +81,13 @@ class TrainingRunner:
 
 def measure_training(config: BenchConfig, progress: Progress | None = None) -> dict[str, Any]:
     """Time PPO at every batch (a number of lanes), in both precisions; returns the JSON-able report."""
+    config.refuse_unused("training")
     others = [name for name in config.peer_names() if name != PUREJAXRL]
     if others:
         raise UsageError(f"Training is measured beside {PUREJAXRL} only, not beside {', '.join(others)}.")
     if PUREJAXRL in config.peer_names():
         counterpart(registry.spec(config.env).id, "gymnax")
     dataclasses.replace(config, peers="").validate()
-    meaningless = [name for name, unset in UNUSED.items() if getattr(config, name) != unset]
-    if meaningless:
-        raise UsageError(f"--{meaningless[0]} says nothing about training; leave it out with --training.")
     if config.options and config.peer_names():
         raise UsageError(f"{PUREJAXRL} knows no --options; leave one of the two out.")
     device, entry = machine.find_device(config.device), registry.spec(config.env)

@@ -102,5 +102,5 @@ def show(report: dict[str, Any]) -> None:
     notes = [f"{name} (batch {' and '.join(at)}): {note}." for (name, note), at in batches.items()]
     notes += [f"not measured: {entry['implementation']}: {entry['reason']}" for entry in report.get("skipped", [])]
     for note in dict.fromkeys(notes):
-        stdout.print(note, markup=False)
-    stdout.print(f"repeat: {report['command']}", markup=False)
+        stdout.print(note, markup=False, soft_wrap=True)
+    stdout.print(f"repeat: {report['command']}", markup=False, soft_wrap=True)

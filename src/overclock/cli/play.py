@@ -14,10 +14,13 @@ class Play:
     Examples:
       overclock play cartpole
       overclock play cartpole --fps 15
+      overclock play pong --options frameskip=4 --fps 15
     """
 
     env: EnvId
     """Id of the environment, for example cartpole."""
+    options: tuple[str, ...] = ()
+    """Static options of the environment, frameskip=8 for example."""
     fps: float = 50.0
     """Steps and frames per second; fewer is easier."""
     seed: int | None = None
@@ -28,11 +31,13 @@ class Play:
         from overclock import play
         from overclock.cli.output import console
         from overclock.cli.terminal import Terminal
+        from overclock.env.registry import parse_options
 
         play.check(self.env, self.fps)
+        options = parse_options(self.options)
         terminal = Terminal()
         with console().status(f"Compiling {self.env} ..."):
-            game = play.Game.of(self.env, self.seed)
+            game = play.Game.of(self.env, self.seed, options)
         with terminal:
             play.loop(game, terminal, self.fps)
         return 0

@@ -17,12 +17,15 @@ class Record:
     Examples:
       overclock record cartpole out.gif
       overclock record cartpole out.webp --policy controller --steps 500 --width 600
+      overclock record pong out.gif --options frameskip=8
     """
 
     env: EnvId
     """Id of the environment, for example cartpole."""
     path: File
     """File to write; its ending decides the format."""
+    options: tuple[str, ...] = ()
+    """Static options of the environment, frameskip=8 for example."""
     steps: int = 200
     """How many steps to play, over as many episodes as it takes."""
     policy: Literal["random", "controller", "still"] = "random"
@@ -40,11 +43,12 @@ class Record:
 
     def run(self) -> int:
         """Record and say what was written."""
+        from overclock.env.registry import parse_options
         from overclock.record import record
 
-        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        del options["env"], options["json"]
-        report = record(self.env, progress=_progress, **options)
+        asked = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        del asked["env"], asked["json"]
+        report = record(self.env, progress=_progress, **{**asked, "options": parse_options(self.options)})
         if self.json:
             output.emit(report)
         else:
@@ -56,6 +60,8 @@ class Record:
 
 
 def _progress(steps: Iterable[int]) -> Iterable[int]:
+    if not output.console().is_interactive:
+        return steps
     from rich.progress import track
 
     return track(steps, "Recording", console=output.console(), transient=True)

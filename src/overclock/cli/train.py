@@ -67,7 +67,7 @@ class Train:
 
     def run(self) -> int:
         """Train and print."""
-        from overclock.env.registry import parse_options, spec
+        from overclock.env.registry import make, parse_options, spec
         from overclock.errors import UsageError
         from overclock.train.command import train_and_report
         from overclock.train.configs import tuned
@@ -86,6 +86,7 @@ class Train:
         if self.millions is not None:
             changes |= sized(self.network, self.millions)
         static = parse_options(self.options)
+        make(env_id, **static)  # wrong ones are told before anything is said or removed
         config = tuned(env_id, **changes)
         if self.host == 0:
             self._prepare(folder)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from overclock import compile_cache
+from overclock.env.options import checked_options
 from overclock.errors import UnknownEnvironmentError, UsageError
 
 if TYPE_CHECKING:
@@ -185,11 +186,7 @@ def make(env_id: str, **static: Any) -> "tuple[Environment[Any, Any], Params]":
         raise _unusable(entry.id, entry.entry_point, error) from error
     made_by_class = isinstance(cls, type)
     known = [field.name for field in dataclasses.fields(cls)] if made_by_class else []
-    for name in static:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-            hint = f"did you mean '{close[0]}'" if close else f"it has {', '.join(known) or 'none'}"
-            raise UsageError(f"{entry.id} has no option '{name}' ({hint}).")
+    static = checked_options(entry.id, cls, known, static)
     if not made_by_class:
         return cls()
     env = cls(**static)

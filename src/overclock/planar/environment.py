@@ -100,7 +100,7 @@ class PlanarEnvironment(Environment[PlanarState, P]):
         velocity = travelled / self.dt
         terminated = self.fallen(after, params)
         reward = params.forward_reward_weight * velocity + self.bonus(after, params) - self.control_cost(action, params)
-        return after, reward.astype(state.qpos.dtype), terminated
+        return after, reward.astype(jnp.float32), terminated
 
     def simulate(self, state: PlanarState, action: Float32[Array, " m"]) -> tuple[PlanarState, Float[Array, ""]]:
         """(the state after a control step, how far the robot came along x).

@@ -27,6 +27,17 @@ TUNED: dict[str, dict[str, Any]] = {
         "entropy_coefficient": 0.05,
         "normalise_observations": True,
     },
+    "halfcheetah-v5": {
+        "total_steps": 50_331_648,
+        "num_envs": 2048,
+        "num_steps": 64,
+        "num_minibatches": 16,
+        "learning_rate": 1e-3,
+        "entropy_coefficient": 0.0,
+        "normalise_observations": True,
+        "normalise_rewards": True,
+        "hidden": (256, 256),
+    },
 }
 
 

@@ -34,8 +34,14 @@ def check_free_or_same(folder: Path, settings: dict[str, Any], resume: bool) -> 
             )
         return
     before = read_json(folder / SETTINGS, "training run")
+    if not settings.keys() <= before.keys() or not isinstance(before["config"], dict):
+        raise UsageError(f"'{folder / SETTINGS}' is not a training run, or it is damaged; start it anew (--force).")
     settings = json.loads(json.dumps(settings))
-    old, new = ({**run, **run.get("config", {})} for run in (before, settings))
+    if before["env"] != settings["env"]:
+        raise UsageError(
+            f"The run in '{folder}' trains {before['env']}, not {settings['env']}; choose another folder (--output)."
+        )
+    old, new = ({**run, **run["config"]} for run in (before, settings))
     for name in sorted(new.keys() - {"config"}):
         if old.get(name) != new[name]:
             raise UsageError(

@@ -5,6 +5,7 @@ environment gets it from `JaxHostVector`; a Rust environment implements it direc
 """
 
 import dataclasses
+import inspect
 import operator
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol
@@ -15,6 +16,7 @@ import numpy as np
 
 from overclock.env import registry
 from overclock.env.kernel import Environment, Params
+from overclock.env.options import checked_options
 from overclock.env.rng import Rng
 from overclock.env.spaces import Space
 from overclock.errors import UsageError
@@ -186,11 +188,16 @@ def host_vector(
     if backend not in HOST_BACKENDS:
         raise UsageError(f"backend must be one of {', '.join(map(repr, HOST_BACKENDS))}, got {backend!r}.")
     if backend == "native":
-        if not isinstance(env, str) or registry.spec(env).native is None:
+        if not isinstance(env, str):
+            raise UsageError(f"backend='native' takes an environment by its name, 'pong' for example, got {env!r}.")
+        if registry.spec(env).native is None:
             raise UsageError(f"{env} has no Rust implementation; use backend='xla'.")
         if params is not None or resets is not None:
             raise UsageError("Rust environments take static options, not params or reset strategies.")
-        return registry.load(registry.spec(env).native or "")(num_envs, autoreset=autoreset, seed=seed, **static)
+        cls = registry.load(registry.spec(env).native or "")
+        known = [name for name in inspect.signature(cls).parameters if name not in ("num_envs", "autoreset", "seed")]
+        static = checked_options(registry.full_id(env), cls, known, static)
+        return cls(num_envs, autoreset=autoreset, seed=seed, **static)
     if isinstance(env, str):
         env, _ = registry.make(env, **static)
     elif static:

@@ -8,6 +8,7 @@ import jax
 from overclock.env.kernel import Obs
 from overclock.env.rng import Section
 from overclock.vector.fused import fused_rollout, resolved
+from overclock.vector.fused.scan import whole_steps
 from overclock.vector.transition import LaneTransition, Transition
 from overclock.vector.vectorize import VectorEnv, VectorState, random_policy
 
@@ -38,6 +39,8 @@ def rollout(
     Every call outside `jit` compiles anew, so call it from a jitted function, or as
     `jax.jit(rollout, static_argnames=("venv", "num_steps", "policy", "keep", "unroll"))`.
     """
+    num_steps = whole_steps(num_steps, "rollout")
+    venv.require_lanes(state)
     params = venv.default_params() if params is None else params
     plain = isinstance(venv, VectorEnv) and policy is random_policy and keep is keep_everything
     if plain and resolved(venv) != "xla":

@@ -83,6 +83,7 @@ class VectorEnv:
         if any(np.shape(leaf)[:1] != (self.num_envs,) for leaf in jax.tree.leaves(actions)):
             got = [np.shape(leaf) for leaf in jax.tree.leaves(actions)]
             raise UsageError(f"Actions need one entry for each of {self.num_envs} lanes, got shape {got}.")
+        self.require_lanes(state)
         params = self.default_params() if params is None else params
         if self.backend in ("c", "cuda"):
             return kernel_step(self, self.backend, state, actions, params)
@@ -164,6 +165,12 @@ class VectorEnv:
             return 0
 
         return jax.tree.map(axis, params, default, is_leaf=lambda leaf: leaf is None)
+
+    def require_lanes(self, state: Any) -> None:
+        """Refuse the state of a batch of another size."""
+        found = np.shape(state.rng.k0)  # wrapped states have it, too
+        if found != (self.num_envs,):
+            raise UsageError(f"The state has {found[0] if found else 'no'} lanes, the batch has {self.num_envs}.")
 
     def _observe(self, lanes: EnvState, params: Any, axes: Any) -> Obs:
         return jax.vmap(self.env.observe, in_axes=(0, axes))(lanes.rules, params)

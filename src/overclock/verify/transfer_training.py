@@ -51,10 +51,11 @@ def reference_trainer(plan: TransferPlan) -> SubjectSpec:
 
 
 class _Trainer:
-    """The calls both workers answer. `begin` compiles, so that the seconds of `advance` are training alone."""
+    """The calls both workers answer. `advance` compiles before it counts seconds; who never trains never waits."""
 
     agent: Agent
     config: PPOConfig
+    _compiled = False
 
     def describe(self) -> dict[str, Any]:
         """What the policies are, and how long a run is."""
@@ -68,6 +69,9 @@ class _Trainer:
 
     def advance(self, updates: int) -> dict[str, Any]:
         """So many more updates of every seed: their curves (update, seed) and seconds."""
+        if not self._compiled:
+            self._compile()
+            self._compiled = True
         rows, seconds = [], []
         for _ in range(updates):
             started = time.perf_counter()
@@ -82,6 +86,9 @@ class _Trainer:
 
     def weights(self) -> Arrays:
         """What acting needs, by name, with the seeds as leading axis."""
+        raise NotImplementedError
+
+    def _compile(self) -> None:
         raise NotImplementedError
 
     def _update(self) -> dict[str, Any]:
@@ -105,15 +112,17 @@ class PerformanceTrainer(_Trainer):
 
     def begin(self, seeds: np.ndarray) -> None:
         """As `_Trainer.begin`."""
-        self._state = self._init(_keys(seeds))
-        self._compiled = self._jit_update.lower(self._state).compile()
+        self._state, self._compiled = self._init(_keys(seeds)), False
 
     def weights(self) -> Arrays:
         """As `_Trainer.weights`."""
         return flatten_state(self._state.learner.params)
 
+    def _compile(self) -> None:
+        self._updated = self._jit_update.lower(self._state).compile()
+
     def _update(self) -> dict[str, Any]:
-        self._state, metrics = self._compiled(self._state)
+        self._state, metrics = self._updated(self._state)
         return metrics
 
 
@@ -131,12 +140,14 @@ class ReferenceTrainer(_Trainer):
     def begin(self, seeds: np.ndarray) -> None:
         """As `_Trainer.begin`."""
         lanes = self._lanes(len(seeds) * self.config.num_envs)
-        self._runs = HostRuns(lanes, self.agent, self.config, seeds.tolist())
-        self._runs.compile()
+        self._runs, self._compiled = HostRuns(lanes, self.agent, self.config, seeds.tolist()), False
 
     def weights(self) -> Arrays:
         """As `_Trainer.weights`."""
         return flatten_state(self._runs.learner.params)
+
+    def _compile(self) -> None:
+        self._runs.compile()
 
     def _update(self) -> dict[str, Any]:
         return self._runs.update()

@@ -88,7 +88,7 @@ def test_without_a_compiler_the_sentence_says_what_to_install(monkeypatch, tmp_p
     monkeypatch.setattr(library, "source_folder", lambda: tmp_path)
     monkeypatch.setenv("CC", "no-such-compiler")
     library.compiled.cache_clear()
-    with pytest.raises(MissingError, match="install a C compiler"):
+    with pytest.raises(MissingError, match=r"\$CC names 'no-such-compiler', which is not there; install gcc"):
         library.compiled("harness", ())
 
 
@@ -96,9 +96,24 @@ def test_a_compiler_that_fails_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(library, "source_folder", lambda: tmp_path)  # pong.h is not there
     monkeypatch.setattr(library, "cache_folder", lambda: tmp_path)
     library.compiled.cache_clear()
-    with pytest.raises(MissingError, match="cannot compile Pong's reference"):
+    with pytest.raises(MissingError, match=r"^Pong's reference cannot be compiled .*pong.h"):
         library.compiled("harness", ("-O0",))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_damaged_library_is_compiled_again(nothing_kept, monkeypatch, tmp_path):
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "adds.c").write_text('__attribute__((visibility("default"))) int one(void) { return 1; }')
+    monkeypatch.setattr(library, "source_folder", lambda: tmp_path)
+    monkeypatch.setattr(library, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(library.importlib.resources, "files", lambda package: tmp_path)
+    library.compiled.cache_clear()
+    assert library.compiled("adds", ()).one() == 1
+    (kept,) = tmp_path.glob("adds-*.so")
+    kept.unlink()  # this process has it in memory
+    kept.write_bytes(b"garbage")
+    library.compiled.cache_clear()
+    assert library.compiled("adds", ()).one() == 1
 
 
 def test_verifying_without_the_reference_is_the_same_sentence(nothing_kept, monkeypatch):

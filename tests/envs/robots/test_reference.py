@@ -1,4 +1,4 @@
-"""Gymnasium's robots as references: what they show, whether they can be put back, what is said where they lack."""
+"""Gymnasium's robots as references: what they show, whether they can be put back, what is said where they are not."""
 
 import importlib.util
 import os
@@ -74,5 +74,5 @@ def test_mujoco_leaves_no_log_where_it_was_started(tmp_path, monkeypatch):
 def test_what_is_missing_is_said_with_its_remedy(monkeypatch, package):
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else found(name))
-    with pytest.raises(MissingError, match=r"pip install 'overclock\[mujoco\]'"):
+    with pytest.raises(MissingError, match=r"pip install 'overclock\[physics\]'"):
         prepare()

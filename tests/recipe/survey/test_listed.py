@@ -90,6 +90,7 @@ def test_lines_of_one_name_are_one_module(pond):
         ("pond.c", "names no source; write NAME=FILE"),
         ("rules=lake.c", "cannot be read"),
         ("rules=pond.c:3-99", "names lines that are not there; the file has 8"),
+        ("rules=pond.c:x-y", "names its lines by 'x-y'; write FIRST-LAST"),
         ("rules=pond.c:0-2", "names lines that are not there"),
     ],
 )

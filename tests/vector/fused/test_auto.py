@@ -10,12 +10,15 @@ from probes import Countdown, CountdownParams, CountdownState
 from vector.fused.programs import KERNEL
 
 import overclock
+from overclock.c_compiler import c_compiler_fault
+from overclock.errors import MissingError, UsageError
 from overclock.vector import Pool, rollout, vectorize
 from overclock.vector.fused import resolved
-from overclock.vector.fused.compilers import c_compiler
+from overclock.vector.fused.c_target import cores, threads
+from overclock.vector.fused.compilers import compiled, kept_in
 from overclock.vector.fused.support import stays_in_registers
 
-pytestmark = pytest.mark.skipif(c_compiler() is None, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(bool(c_compiler_fault()), reason=c_compiler_fault())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +44,41 @@ def test_a_chosen_device_decides_not_the_best_there_is(monkeypatch):
         assert resolved(vectorize(env, 4)) == "c"
     with jax.default_device("cpu"):
         assert resolved(vectorize(env, 4)) == "c"
+
+
+def test_a_compiler_that_does_not_work_leaves_xla(monkeypatch, tmp_path):
+    compiler = tmp_path / "cc"
+    compiler.write_text("#!/bin/sh\nexit 0\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+    env, _ = overclock.make("cartpole")
+    venv = vectorize(env, 4)
+    assert resolved(venv) == "xla"
+    assert rollout(venv, venv.reset(jax.random.key(0))[1], 2)[1].reward.shape == (2, 4)
+    with pytest.raises(MissingError, match=r"^Kernels are compiled from C, and .* without a result.*backend='xla'\.$"):
+        vectorize(env, 4, backend=KERNEL)
+
+
+def test_a_number_of_threads_that_is_none_is_refused(monkeypatch):
+    for wished in ("abc", "0", "-1", "2.5"):
+        monkeypatch.setenv("OVERCLOCK_THREADS", wished)
+        with pytest.raises(UsageError, match=f"^OVERCLOCK_THREADS must be a whole number .* got '{wished}'"):
+            threads()
+    monkeypatch.setenv("OVERCLOCK_THREADS", "3")
+    assert threads() == 3
+    monkeypatch.delenv("OVERCLOCK_THREADS")
+    assert threads() == cores()
+
+
+def test_a_damaged_kernel_is_compiled_again(tmp_path):
+    with kept_in(tmp_path):
+        made = compiled("int one(void) { return 1; }", "")
+        before = made.read_bytes()
+        assert compiled("int one(void) { return 1; }", "") == made
+        made.write_bytes(before[: len(before) // 2])  # loading it would end the process
+        again = compiled("int one(void) { return 1; }", "")
+    assert again.read_bytes() == before
+    assert [path for path in tmp_path.iterdir() if path.suffix == ".so"] == [again]
 
 
 def test_rules_with_tables_and_batches_with_a_reset_strategy_stay_with_xla():

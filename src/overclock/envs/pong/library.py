@@ -7,16 +7,16 @@ import hashlib
 import importlib.resources
 import os
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from overclock.c_compiler import CompileError, compile_with, working_c_compiler
 from overclock.envs.pong.obtain import cache_folder, source_folder
 from overclock.errors import MissingError
+from overclock.files import kept
 
 SCENE = ("paddle_yl", "paddle_yr", "ball_x", "ball_y", "ball_vx", "ball_vy")
 COUNTS = ("score_l", "score_r", "tick", "n_bounces")
@@ -155,42 +155,23 @@ def at(array: np.ndarray) -> Pointer:
 def compiled(name: str, flags: tuple[str, ...]) -> ctypes.CDLL:
     """One of the C files of this package compiled against the reference; kept beside it until something changes."""
     folder = source_folder()
-    compiler = shutil.which(os.environ.get("CC") or "cc")
-    if compiler is None:
-        raise MissingError(
-            "Pong's reference is written in C; install a C compiler (the command cc), or name yours in the variable CC."
-        )
+    compiler = working_c_compiler("Pong's reference is written in C")
     with importlib.resources.as_file(importlib.resources.files("overclock.envs.pong") / "c") as ours:
         texts = b"".join(file.read_bytes() for file in sorted(ours.iterdir()) if file.is_file())
-        key = hashlib.sha256(repr((texts, flags, os.path.realpath(compiler))).encode()).hexdigest()[:16]
-        built = cache_folder() / f"{name}-{key}.so"
-        if not built.is_file():
-            rest = [
-                "-shared",
-                "-fPIC",
-                "-fvisibility=hidden",
-                f"-I{ours}",
-                f"-I{folder}",
-                str(ours / f"{name}.c"),
-                "-lm",
-            ]
+        place = os.path.realpath(str(shutil.which(compiler[0])))
+        key = hashlib.sha256(repr((texts, flags, place, compiler[1:])).encode()).hexdigest()[:16]
+        rest = ["-shared", "-fPIC", "-fvisibility=hidden", f"-I{ours}", f"-I{folder}", str(ours / f"{name}.c"), "-lm"]
+
+        def make(library: Path) -> None:
             try:
-                _compile([compiler, *flags, *rest], built)
-            except MissingError:
+                compile_with([*compiler, *flags, *rest], library)
+            except CompileError:
                 if LINK_TIME not in flags:
                     raise
                 # Not every compiler can optimise while linking; with one file there is nothing for it to find.
-                _compile([compiler, *(flag for flag in flags if flag != LINK_TIME), *rest], built)
-    return ctypes.CDLL(str(built))
+                compile_with([*compiler, *(flag for flag in flags if flag != LINK_TIME), *rest], library)
 
-
-def _compile(command: list[str], built: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=built.parent) as folder:
-        unfinished = Path(folder) / built.name
-        ran = subprocess.run([*command, "-o", str(unfinished)], capture_output=True, text=True, check=False)
-        if ran.returncode != 0:
-            first = next((line for line in ran.stderr.splitlines() if "error" in line), ran.stderr[:200])
-            raise MissingError(
-                f"The C compiler {command[0]} cannot compile Pong's reference ({first}); name another in CC."
-            )
-        os.replace(unfinished, built)
+        try:
+            return ctypes.CDLL(str(kept(cache_folder(), f"{name}-{key}", ".so", make)))
+        except CompileError as error:
+            raise MissingError(f"Pong's reference cannot be compiled ({error}); name another compiler in CC.") from None

@@ -55,6 +55,11 @@ def read_listed(written: str) -> Listed:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
+        place, _, lines = file.rpartition(":")
+        if place and Path(place).expanduser().is_file():
+            raise UsageError(
+                f"The source '{written}' names its lines by '{lines}'; write FIRST-LAST, 12-40 for example."
+            ) from None
         said = getattr(error, "strerror", None) or "it is no text"
         raise UsageError(f"The source '{written}' cannot be read: {said}.") from error
     begin, end = (1, len(lines)) if first is None else (int(first), int(last or 0))

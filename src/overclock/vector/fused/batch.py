@@ -9,7 +9,7 @@ import numpy as np
 
 from overclock.env.kernel import Obs
 from overclock.env.rng import Rng, Section
-from overclock.vector.fused.scan import Backend, Body, Kernel, depends, lane_scan, trace
+from overclock.vector.fused.scan import Backend, Body, Kernel, depends, keeps_its_form, lane_scan, trace, whole_steps
 from overclock.vector.fused.support import resolved
 from overclock.vector.lane import Lane, lane_step, sample_action
 from overclock.vector.transition import LaneTransition
@@ -63,23 +63,27 @@ def fused_rollout(
 
     All of them see one lane, without its batch axis. `venv.backend` says what runs it: a kernel of C or CUDA, or XLA.
     """
-    backend = resolved(venv)
+    backend, num_steps = resolved(venv), whole_steps(num_steps, "fused_rollout")
+    venv.require_lanes(state)
     params = venv.default_params() if params is None else params
     first, add = fold if fold is not None else ((), lambda sums, _: sums)
     split = SplitParams(venv, params)
+    seen = _seen(venv, state, split, backend)
 
     def body(carry: Any, _: Any, own: Any, shared: Any) -> tuple[Any, Any]:
-        lane, obs, sums = carry
+        lane, kept, sums = carry
+        obs = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape[1:], leaf.dtype), seen) if kept is None else kept
         here = split.join(own, shared)
         rng, mask = lane.rng.of_section(Section.ACTION), venv.env.action_mask(lane.lane.rules, here)
         action = sample_action(venv.env, rng, mask, here) if policy is None else policy(rng, obs, mask, here)
         after, lane, reward, terminated, truncated, info = lane_step(venv.env, venv.autoreset, lane, action, here)
         transition = LaneTransition(obs, action, reward, terminated, truncated, info, after)
-        sums = add(sums, transition)
-        return (lane, None if obs is None else after, sums), () if keep is None else keep(transition)
+        added = add(sums, transition)
+        keeps_its_form(sums, added, "The step of fold")
+        return (lane, None if kept is None else after, added), () if keep is None else keep(transition)
 
-    carry = (_lanes_of(state), _seen(venv, state, split, backend), first)
-    if not _observation_counts(body, carry, split):  # then it need not be kept from step to step
+    carry = (_lanes_of(state), seen, first)
+    if not _observation_counts(body, carry, split):  # then any will do, and none is kept from step to step
         carry = (carry[0], None, first)
     (lane, _, sums), kept = lane_scan(
         body, carry, None, num_steps, constant=split.own, shared=split.shared, window=window, into=into, backend=backend

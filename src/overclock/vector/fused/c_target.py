@@ -6,6 +6,7 @@ from pathlib import Path
 import jax
 from jax.extend.core import ClosedJaxpr
 
+from overclock.errors import UsageError
 from overclock.vector.fused.compilers import HERE, compiled
 from overclock.vector.fused.kernel import Signature, source
 
@@ -15,8 +16,12 @@ LANE_STEPS_PER_THREAD = 16_384  # some ten to hundred microseconds of work
 
 def threads() -> int:
     """How many threads a call uses: OVERCLOCK_THREADS, or the cores that this process may use."""
-    wished = os.environ.get("OVERCLOCK_THREADS", "")
-    return int(wished) if wished.isdigit() and int(wished) > 0 else cores()
+    wished = os.environ.get("OVERCLOCK_THREADS", "").strip()
+    if not wished:
+        return cores()
+    if not (wished.isascii() and wished.isdigit() and int(wished) > 0):
+        raise UsageError(f"OVERCLOCK_THREADS must be a whole number of threads, at least 1, got '{wished}'.")
+    return int(wished)
 
 
 def cores() -> int:

@@ -4,9 +4,7 @@ import contextlib
 import ctypes
 import functools
 import hashlib
-import os
 import platform
-import shlex
 import shutil
 import subprocess
 import tempfile
@@ -14,38 +12,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from overclock import compile_cache
-from overclock.errors import MissingError, OverclockError
+from overclock.c_compiler import REMEDY, SECONDS, CompileError, compile_with, working_c_compiler
+from overclock.files import kept
 
 HERE = Path(__file__).parent
-COMPILERS = ("cc", "gcc", "clang")
 # No rounding is left out or fused: a sum of a product rounds twice, as written. Whole numbers wrap.
 FLAGS = (
     "-O3", "-march=native", "-std=gnu11", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fwrapv",
     "-fno-strict-aliasing", "-fPIC", "-shared", "-w",
 )  # fmt: skip
-SECONDS = 600  # a compiler that takes longer is given up
-
-
-class CompileError(OverclockError):
-    """A compiler refused a kernel of ours."""
-
-
-@functools.cache
-def c_compiler() -> list[str] | None:
-    """The system's C compiler ($CC where it is set), or None."""
-    wished = os.environ.get("CC")
-    if wished:
-        words = shlex.split(wished)
-        return words if shutil.which(words[0]) else None
-    return next(([name] for name in COMPILERS if shutil.which(name)), None)
 
 
 def needed_c_compiler() -> list[str]:
-    """The system's C compiler, or an error that says what to do."""
-    compiler = c_compiler()
-    if compiler is None:
-        raise MissingError("backend='c' needs a C compiler (gcc or clang) on the PATH or in $CC; or use backend='xla'.")
-    return compiler
+    """A C compiler that works, or an error that says what to do."""
+    return working_c_compiler("Kernels are compiled from C", f"{REMEDY}, or use backend='xla'", FLAGS)
 
 
 @functools.cache
@@ -96,30 +76,25 @@ def compiled(text: str, include: str, libraries: tuple[str, ...] = ("-lm", "-lpt
     """The shared library of a C text, compiled unless it is there."""
     command = [*needed_c_compiler(), *FLAGS, f"-I{include}"]
     key = hashlib.sha256("\n".join([text, *command, _identity(tuple(needed_c_compiler()))]).encode()).hexdigest()[:32]
-    made = kernels_folder() / f"{key}.so"
-    if made.exists():
-        return made
-    with tempfile.TemporaryDirectory(dir=made.parent, prefix="building-") as place:
-        written, library = Path(place) / "kernel.c", Path(place) / "kernel.so"
+
+    def make(library: Path) -> None:
+        written = library.with_suffix(".c")
         written.write_text(text)
-        run([*command, str(written), "-o", str(library), *libraries], written)
-        os.replace(library, made)
-    return made
+        run([*command, str(written), *libraries], written, library)
+
+    return kept(kernels_folder(), key, ".so", make)
 
 
-def run(command: list[str], written: Path) -> None:
-    """Run a compiler; what it says becomes the error."""
+def run(command: list[str], written: Path, result: Path) -> None:
+    """Run a compiler; a source that it refuses is left where one can look at it."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        raise CompileError(f"The compiler {command[0]} was stopped after {SECONDS} seconds.") from None
-    except OSError as error:
-        raise MissingError(f"The compiler {command[0]} cannot be started: {error}.") from error
-    if done.returncode != 0:
-        kept = Path(tempfile.mkdtemp(prefix="overclock-refused-")) / written.name
-        shutil.copy(written, kept)
-        first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[-500:])
-        raise CompileError(f"The compiler {command[0]} refused a kernel ({first.strip()}); its source is in '{kept}'.")
+        compile_with(command, result)
+    except CompileError as error:
+        refused = Path(tempfile.mkdtemp(prefix="overclock-refused-")) / written.name
+        shutil.copy(written, refused)
+        raise CompileError(
+            f"A kernel cannot be compiled: {error} Its source is in '{refused}'; use backend='xla'."
+        ) from None
 
 
 @functools.cache

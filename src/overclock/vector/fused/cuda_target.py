@@ -4,17 +4,17 @@ import ctypes
 import functools
 import hashlib
 import importlib.util
-import os
 import shutil
-import tempfile
 from pathlib import Path
 
 import jax
 from jax.extend.core import ClosedJaxpr
 
+from overclock.c_compiler import CompileError
 from overclock.errors import MissingError
+from overclock.files import kept
 from overclock.vector.fused.clamp_fold import folds_a_test_into_a_clamp
-from overclock.vector.fused.compilers import HERE, CompileError, compiled, kernels_folder, run
+from overclock.vector.fused.compilers import HERE, compiled, kernels_folder, run
 from overclock.vector.fused.kernel import Signature, source
 
 THREADS = 64  # of a block: 65,536 lanes are about eight blocks on each of an H200's 132 processors
@@ -59,19 +59,16 @@ def architecture() -> str:
 def cubin(text: str, kind: str) -> Path:
     """A file of machine code for the GPU, compiled unless it is there."""
     key = hashlib.sha256("\n".join([text, kind, *OPTIONS, *_compiler()]).encode()).hexdigest()[:32]
-    made = kernels_folder() / f"{key}.cubin"
-    if made.exists():
-        return made
-    with tempfile.TemporaryDirectory(dir=made.parent, prefix="building-") as folder:
-        code = _machine_code(text, kind, OPTIONS, Path(folder))
+
+    def make(result: Path) -> None:
+        code = _machine_code(text, kind, OPTIONS, result.parent)
         if folds_a_test_into_a_clamp(code):
-            code = _machine_code(text, kind, (*OPTIONS, "--ptxas-options=-O0"), Path(folder))
+            code = _machine_code(text, kind, (*OPTIONS, "--ptxas-options=-O0"), result.parent)
             if folds_a_test_into_a_clamp(code):
                 raise CompileError("CUDA's assembler makes wrong code of a clamp in these rules; use backend='xla'.")
-        result = Path(folder) / "kernel.cubin"
         result.write_bytes(code)
-        os.replace(result, made)
-    return made
+
+    return kept(kernels_folder(), key, ".cubin", make)
 
 
 def _compiler() -> list[str]:
@@ -90,7 +87,7 @@ def _machine_code(text: str, kind: str, options: tuple[str, ...], folder: Path) 
     needed_cuda_compiler()
     written, result = folder / "kernel.cu", folder / "compiled.cubin"
     written.write_text(text)
-    run([str(nvcc()), "-O3", "-cubin", f"-arch={kind}", *options, "-w", str(written), "-o", str(result)], written)
+    run([str(nvcc()), "-O3", "-cubin", f"-arch={kind}", *options, "-w", str(written)], written, result)
     return result.read_bytes()
 
 

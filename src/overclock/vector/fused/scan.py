@@ -11,6 +11,7 @@ memory; here one kernel plays all steps of a lane.
 """
 
 import functools
+import operator
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -51,11 +52,11 @@ def lane_scan(
     the last `window` steps (all, unless told) come back as [window, lanes, ...], step t in row t % window. `into` gives
     arrays of that form to write to, so that a jitted function to which they are donated allocates nothing.
     """
-    lanes, length = _lanes(carry), _length(xs, length)
-    kept = length if window is None else window
-    if not 1 <= kept <= length:
+    lanes, length = _lanes(carry, constant, xs), _length(xs, length)
+    if window is not None and not 1 <= window <= length:
         raise UsageError(f"window must be 1 to {length} steps, got {window}.")
-    if backend == "xla":
+    kept = length if window is None else window
+    if backend == "xla" or length == 0:
         return _by_xla(body, carry, xs, length, constant, shared, kept)
     program, signature, ys_tree = trace(body, carry, constant, shared, xs)
     operands = jax.tree.leaves((carry, constant, shared, xs))
@@ -67,7 +68,7 @@ def lane_scan(
 
 def _by_xla(body: Body, carry: Any, xs: Any, length: int, constant: Any, shared: Any, kept: int) -> Any:
     def one(carry: Any, xs: Any, constant: Any) -> Any:
-        return jax.lax.scan(lambda c, x: body(c, x, constant, shared), carry, xs, length)
+        return jax.lax.scan(lambda c, x: _step(body, c, x, constant, shared), carry, xs, length)
 
     final, ys = jax.vmap(one, in_axes=(0, 1, 0), out_axes=(0, 1))(carry, xs, constant)
     if kept == length:
@@ -87,24 +88,33 @@ def trace(body: Body, carry: Any, constant: Any, shared: Any, xs: Any) -> tuple[
         jax.tree.map(functools.partial(lane, axes=axes), tree)
         for tree, axes in ((carry, 1), (constant, 1), (shared, 0), (xs, 2))
     ]
-    program, (after, ys) = jax.make_jaxpr(lambda c, k, s, x: body(c, x, k, s), return_shape=True)(*abstract)
-    if jax.tree.structure(after) != jax.tree.structure(abstract[0]):
-        raise UsageError("The body of lane_scan must return a state of the structure that it got.")
-    for was, now in zip(jax.tree.leaves(abstract[0]), jax.tree.leaves(after), strict=True):
-        if (was.shape, was.dtype) != (now.shape, now.dtype):
-            raise UsageError(
-                f"The body of lane_scan turns {was.dtype}{list(was.shape)} into {now.dtype}{list(now.shape)}."
-            )
+    program, (_, ys) = jax.make_jaxpr(lambda c, k, s, x: _step(body, c, x, k, s), return_shape=True)(*abstract)
     leaves = [tuple(jax.tree.leaves(tree)) for tree in (*abstract, ys)]
     return program, Signature(*leaves), jax.tree.structure(ys)
 
 
+def _step(body: Body, carry: Any, x: Any, constant: Any, shared: Any) -> tuple[Any, Any]:
+    after, y = body(carry, x, constant, shared)
+    keeps_its_form(carry, after, "The body of lane_scan")
+    return after, y
+
+
+def keeps_its_form(before: Any, after: Any, whose: str) -> None:
+    """Refuse what a step makes of a state where it has another structure, other shapes or other types."""
+    if jax.tree.structure(after) != jax.tree.structure(before):
+        raise UsageError(f"{whose} must return what it got in the same structure.")
+    for was, now in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
+        forms = [(list(jnp.shape(leaf)), jnp.result_type(leaf)) for leaf in (was, now)]
+        if forms[0] != forms[1]:
+            raise UsageError(f"{whose} turns {' into '.join(f'{dtype}{shape}' for shape, dtype in forms)}.")
+
+
 def depends(program: ClosedJaxpr, outputs: list[int], inputs: list[int]) -> bool:
-    """Whether some of a program's outputs depend on some of its inputs."""
+    """Whether some of a program's outputs, or anything it does besides, depend on some of its inputs."""
     jaxpr = program.jaxpr
     needed = {jaxpr.outvars[i] for i in outputs if not isinstance(jaxpr.outvars[i], Constant)}
     for equation in reversed(jaxpr.eqns):
-        if needed.intersection(equation.outvars):
+        if equation.effects or needed.intersection(equation.outvars):
             needed.update(var for var in equation.invars if not isinstance(var, Constant))
     return any(jaxpr.invars[i] in needed for i in inputs)
 
@@ -127,7 +137,17 @@ def _call(
         _registered(program, signature, backend), [*shapes, *outputs],
         vmap_method="sequential", input_output_aliases=aliases,
     )  # fmt: skip
-    return list(operation(*operands, *into, **{name: np.int64(number) for name, number in numbers.items()}))
+
+    @jax.custom_jvp
+    def called(*given: Any) -> list[Any]:
+        return list(operation(*given, **{name: np.int64(number) for name, number in numbers.items()}))
+
+    called.defjvp(_refuse_to_differentiate)
+    return called(*operands, *into)
+
+
+def _refuse_to_differentiate(primals: Any, tangents: Any) -> Any:
+    raise UsageError("A kernel cannot be differentiated; use backend='xla'.")
 
 
 def _registered(program: ClosedJaxpr, signature: Signature, backend: Kernel) -> str:
@@ -150,17 +170,28 @@ def _register(path: Path, platform: str) -> str:
     return name
 
 
-def _lanes(carry: Any) -> int:
-    sizes = {jnp.shape(leaf)[:1] for leaf in jax.tree.leaves(carry)}
+def whole_steps(steps: Any, who: str) -> int:
+    """A number of steps as Python's own, or an error in the name of whoever was asked."""
+    try:
+        found = operator.index(steps)
+    except TypeError:  # a number that is traced is none yet
+        found = -1
+    if found < 0 or isinstance(steps, bool):
+        raise UsageError(f"{who} takes a whole number of steps from 0 on, static under jit, got {steps!r}.")
+    return found
+
+
+def _lanes(carry: Any, constant: Any, xs: Any) -> int:
+    sizes = {jnp.shape(leaf)[:1] for leaf in jax.tree.leaves((carry, constant))}
+    sizes |= {jnp.shape(leaf)[1:2] for leaf in jax.tree.leaves(xs)}
     if len(sizes) != 1 or sizes == {()}:
         raise UsageError(f"The leaves of a state need the same number of lanes as first axis, got {sorted(sizes)}.")
     return sizes.pop()[0]
 
 
-def _length(xs: Any, length: int | None) -> int:
+def _length(xs: Any, length: Any) -> int:
     sizes = {jnp.shape(leaf)[0] for leaf in jax.tree.leaves(xs)}
-    if length is None and len(sizes) == 1:
-        return sizes.pop()
-    if length is None or length < 1 or sizes - {length}:
+    found = sizes.copy() if length is None else {whole_steps(length, "lane_scan")} | sizes
+    if len(found) != 1:
         raise UsageError(f"lane_scan needs one number of steps: length is {length}, xs have {sorted(sizes)}.")
-    return length
+    return found.pop()
