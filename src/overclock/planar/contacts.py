@@ -99,8 +99,10 @@ def _pair(model: PlanarModel, placed: Placed, pair: CapsulePair, qvel: Sequence[
         tuple(placed.frames[second.body].place(end) for end in second.ends),
     )
     dx, dz = other[0] - one[0], other[1] - one[1]
-    apart = jnp.sqrt(jnp.maximum(dx * dx + dz * dz, LEAST * LEAST))
-    nx, nz = dx / apart, dz / apart
+    apart = jnp.sqrt(dx * dx + dz * dz)
+    # Capsules whose axes cross are pushed sideways by MuJoCo, which moves nothing in the plane.
+    crossing = apart < 8 * jnp.finfo(apart.dtype).eps
+    nx, nz = (jnp.where(crossing, 0.0, part / jnp.maximum(apart, LEAST)) for part in (dx, dz))
     distance = apart - first.radius - second.radius
     reach = first.radius + 0.5 * distance
     px, pz = one[0] + nx * reach, one[1] + nz * reach

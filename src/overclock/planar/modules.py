@@ -143,7 +143,7 @@ def _physics(xml: str, states: Mapping[str, Any]) -> tuple[Module, ...]:
                 f"{ENGINE}.contacts:limits",
                 f"{ENGINE}.factor:solve",
             ),
-            _numbers(("qacc",), (1e-7, 1e-9), (1.0, 1e-3)),
+            _numbers(("qacc",), (1e-6, 1e-9), (1.0, 1e-3)),
         ),
     )
 

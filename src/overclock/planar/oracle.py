@@ -58,11 +58,6 @@ class Oracle:
             place[row, end] = depth[row, end] * contact.pos[0]
         return np.sort(depth), np.sort(place)
 
-    def crossing(self, state: Arrays) -> bool:
-        """Whether the axes of two capsules cross, so that they push each other sideways, out of the plane."""
-        data = self.forward(state, 0.0)
-        return any(abs(contact.frame[1]) > 0 for contact in data.contact[: data.ncon])
-
 
 @functools.cache
 def oracle(path: str) -> Oracle:

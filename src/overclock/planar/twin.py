@@ -82,6 +82,7 @@ class Robot:
             performance=SubjectSpec("overclock.verify.performance:JaxSubject", (("env_id", self.id),)),
             contracts=contracts,
             plants=plants,
+            scenarios=f"{self.package}.scenarios",
             modules=f"{self.package}.modules:MODULES",
             prepare="overclock.planar.twin:prepare",
         )

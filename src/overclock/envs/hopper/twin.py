@@ -27,7 +27,7 @@ ALL_PLANTS = {
 def twin() -> Twin:
     """With Gymnasium as it is."""
     double = contract(
-        Closeness(qpos=1e-8, qvel=5e-6, reward=1e-6), Closeness(qpos=1e-7, qvel=1e-5, reward=1e-6), reason=SOLVER
+        Closeness(qpos=1e-8, qvel=5e-6, reward=1e-5), Closeness(qpos=1e-7, qvel=1e-5, reward=1e-5), reason=SOLVER
     )  # fmt: skip
     single = contract(
         Closeness(qpos=5e-3, qvel=0.5, reward=5e-2), Closeness(qpos=5e-2, qvel=2.0, reward=1e-1),

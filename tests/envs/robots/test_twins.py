@@ -1,0 +1,92 @@
+"""The robots' twins hold, and mistakes that were planted in the performance side do not pass them.
+
+A plant is looked at by the one module of level 1 that is meant to see it; the slow ones, and whole levels, are long.
+"""
+
+import functools
+
+import pytest
+
+from overclock.env import registry
+from overclock.verify.engine import verify
+from overclock.verify.module import Cases
+from overclock.verify.module_compare import compare
+from overclock.verify.module_runner import runner
+from overclock.verify.process import ProcessSubject
+from overclock.verify.property import LANES, modules_of
+from overclock.verify.recorded_reference import recorded
+
+ROBOTS = ("halfcheetah", "walker2d", "hopper")
+QUICK = [  # functions that XLA compiles in no time
+    ("halfcheetah", "uniform-velocities", "draw"),
+    ("halfcheetah", "cost-of-the-clipped-action", "cost"),
+    ("walker2d", "bodies-fall-up", "bias"),
+    ("walker2d", "falls-later", "standing"),
+    ("hopper", "numbers-without-limit", "standing"),
+    ("hopper", "speeds-unclipped", "observe"),
+]
+SLOW = [
+    *((robot, "three-edges", "accelerations") for robot in ROBOTS),
+    *((robot, "limits-at-one-end", "accelerations") for robot in ROBOTS),
+    *((robot, "speed-of-the-last-moment", "step") for robot in ROBOTS),
+    ("halfcheetah", "bodies-fall-up", "bias"),
+    ("halfcheetah", "damping-as-of-the-start", "step"),
+    ("walker2d", "cost-of-the-clipped-action", "cost"),
+    ("walker2d", "speeds-unclipped", "observe"),
+    ("walker2d", "stages-share-alike", "step"),
+    ("hopper", "bodies-fall-up", "bias"),
+    ("hopper", "cost-of-the-clipped-action", "cost"),
+    ("hopper", "falls-earlier", "standing"),
+    ("hopper", "stages-share-alike", "step"),
+]
+
+
+def twin_of(robot):
+    return registry.load(f"overclock.envs.{robot}.twin:twin")()
+
+
+@functools.cache
+def boundary(robot):
+    """The cases of every module of a robot, without those of play."""
+    twin = twin_of(robot)
+    with ProcessSubject(recorded(twin.reference, str(twin.modules), 0), LANES, "the reference") as reference:
+        return {module.name: Cases(**reference.ask("cases", name=module.name)) for module in modules_of(twin)}
+
+
+def passes(twin, robot, name):
+    """Whether a performance side passes one module, in the strictest precision."""
+    (module,) = (module for module in modules_of(twin) if module.name == name)
+    cases = boundary(robot)[name]
+    spec = runner(twin.performance_in("float64"), str(twin.modules))
+    with ProcessSubject(spec, 1, "the performance side") as performance:
+        answer = performance.ask("run", name=name, inputs=cases.inputs, count=len(cases))
+    return compare(module, cases, answer["outputs"], "float64")["passed"]
+
+
+@pytest.mark.parametrize(("robot", "plant", "module"), QUICK)
+def test_what_was_planted_is_found(robot, plant, module):
+    assert not passes(twin_of(robot).planted(plant), robot, module)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("robot", "plant", "module"), SLOW)
+def test_what_was_planted_in_the_physics_is_found(robot, plant, module):
+    assert not passes(twin_of(robot).planted(plant), robot, module)
+
+
+def test_every_plant_is_looked_for():
+    looked_for = {(robot, plant) for robot, plant, _ in (*QUICK, *SLOW)}
+    assert looked_for == {(robot, plant) for robot in ROBOTS for plant in twin_of(robot).plants}
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_a_side_without_a_plant_passes_the_same_modules(robot):
+    assert passes(twin_of(robot), robot, "observe")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("build", ["twin", "exact"])
+def test_levels_1_and_3_hold(robot, build):
+    report = verify(f"overclock.envs.{robot}.twin:{build}", levels=[1, 3], episodes=4, timeout=600)
+    assert [level["verdict"] for level in report["levels"]] == ["pass", "pass"]
