@@ -129,7 +129,7 @@ def plan(
         guided = coverage_guided(random_legal, legal_only=True)
         yield Comparison(mode, strictest, GUIDED, lambda guided=guided: guided, episodes)
     if twin.transfer is not None:
-        learnt = functools.cache(lambda: trained(twin, seed, timeout, progress))  # both modes play the same policies
+        learnt = functools.cache(lambda: trained(twin, seed, timeout, progress, long))  # the same ones in both modes
         for mode in _modes(twin, strictest):
             yield Comparison(mode, strictest, "trained", learnt, long)
 

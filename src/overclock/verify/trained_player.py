@@ -18,14 +18,17 @@ if TYPE_CHECKING:
     from overclock.verify.transfer_policies import Progress
 
 
-def trained(twin: Twin, seed: int, timeout: float, progress: "Progress") -> SourceMaker:
-    """Train as the twin's transfer plan says; lanes are shared out among the policies of its seeds."""
+def trained(twin: Twin, seed: int, timeout: float, progress: "Progress", episodes: int) -> SourceMaker:
+    """Train as the twin's transfer plan says; lanes are shared out among the policies of its seeds.
+
+    There is no use in more policies than there are `episodes` to play.
+    """
     from overclock.verify.transfer_policies import Players, train_sides  # networks take long to import
 
     assert twin.transfer is not None
     plan = load(twin.transfer)
     strength = plan.strengths[-1][0]
-    seeds = range(seed, seed + plan.seeds)
+    seeds = range(seed, seed + min(plan.seeds, episodes))
     learnt = train_sides(twin, plan, {"performance": [strength]}, seeds, Crew(timeout), progress)["performance"]
     players = Players(learnt.agent, learnt.policies)
 
