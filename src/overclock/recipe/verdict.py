@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from overclock.verify.text import where_text
+
 Level = int | Literal["held-out"]
 HYGIENE = 0
 HELD_OUT: Literal["held-out"] = "held-out"
@@ -132,10 +134,8 @@ def _rollout(level: dict[str, Any]) -> dict[str, Any]:
         for c in level["comparisons"]
         if c["first_divergence"]
     ]
-    if not found:  # flags excused too often, or an exhaustive walk alone
-        walked = level["exhaustive"]
-        said = "too many flags were excused near a threshold" if walked is None else walked["sentence"]
-        return failure(3, [f"Whole episodes agree, but {said}."])
+    if not found:  # flags excused too often, or what is compared beside episodes alone
+        return failure(3, [f"Whole episodes agree, but {where_text(level)}."])
     first = min(found, key=lambda one: one["step"])
     sentence = (
         f"{first['field']} is {first['performance']} after step {first['step']} of the episode with seed "

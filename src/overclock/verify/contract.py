@@ -69,6 +69,27 @@ MASK = Field("action_mask")
 
 
 @dataclasses.dataclass(frozen=True)
+class Envelope:
+    """For chaotic systems: how far free running may get apart is what the reference shows of itself, see envelope.py.
+
+    `copies` of the reference begin with every number of the state fields `nudged` an ulp off. The errors of the
+    contract's `field` ("state.x") may be `slack` times as large as theirs, for the given reason.
+    """
+
+    field: str
+    nudged: tuple[str, ...]
+    slack: float
+    reason: str
+    copies: int = 8
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.slack) and self.slack >= 1.0) or self.copies < 1 or not self.nudged:
+            raise UsageError("An envelope needs a finite slack of at least 1, at least one copy and a field to nudge.")
+        if not self.reason:
+            raise UsageError("The slack of an envelope needs a reason.")
+
+
+@dataclasses.dataclass(frozen=True)
 class Contract:
     """Every compared field, and how far apart a comparison in lower precision may let flags fall.
 
@@ -76,6 +97,7 @@ class Contract:
       one of the flags `limit_fields` (or a reward that follows from one). Such a flag may differ within `limit_margin`
       of the threshold, for the reason `limit_reason`; each case is counted, and many are a failure (compare.py).
     - `free_running_steps` bounds how long an unstable system is compared without synchronising (None: to the end).
+    - `envelope` compares a chaotic system in free running to the end, with what the reference shows of itself.
     - `step_limit`: longer episodes are cut there, on both sides alike, and counted (None: never).
     - `performance_masks` says why only the performance side reports action masks. Without it a mask that the
       reference does not have is a difference; with it that mask chooses which actions are played.
@@ -90,6 +112,7 @@ class Contract:
     limit_fields: tuple[str, ...] = ("terminated",)
     step_limit: int | None = STEP_LIMIT
     performance_masks: str = ""
+    envelope: Envelope | None = None
 
     def __post_init__(self) -> None:
         names = [field.name for field in self.fields]
@@ -110,6 +133,8 @@ class Contract:
             raise UsageError(f"The contract excuses '{unknown[0]}' next to a threshold and does not compare it.")
         if self.free_running_steps is not None and not self.free_running_reason:
             raise UsageError("A contract that stops comparing after free_running_steps needs a free_running_reason.")
+        if self.envelope is not None and self.envelope.field not in [n for n in names if n not in OUTPUTS]:
+            raise UsageError(f"The contract's envelope is of '{self.envelope.field}', no state field that it compares.")
         for name, value in (("free_running_steps", self.free_running_steps), ("step_limit", self.step_limit)):
             if value is not None and value < 1:
                 raise UsageError(f"The contract's {name} must be at least 1, got {value}.")

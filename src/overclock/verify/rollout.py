@@ -65,7 +65,7 @@ def compare_sides(
     return comparison.run(reference, performance, episodes, source(reference.description), seed, progress)
 
 
-def _numbers(sequence: np.random.SeedSequence) -> Iterator[int]:
+def seeds_of(sequence: np.random.SeedSequence) -> Iterator[int]:
     """Seeds of episodes, without end."""
     generator = np.random.default_rng(sequence)
     while True:
@@ -98,7 +98,7 @@ class _Comparison:
     ) -> RolloutResult:
         lanes = reference.num_envs
         of_episodes, of_actions = np.random.SeedSequence(seed).spawn(2)
-        generator, numbers = np.random.default_rng(of_actions), _numbers(of_episodes)
+        generator, numbers = np.random.default_rng(of_actions), seeds_of(of_episodes)
         guided = action_source if isinstance(action_source, GuidedSource) else None
         seeds = np.array([next(numbers) for _ in range(lanes)], np.int64)
         if guided is not None:

@@ -3,17 +3,20 @@
 Random play comes in both modes and every precision, and its clean episodes state a bound. The other sources go where
 random play does not, in the strictest precision and one step at a time: long pushes, the scripted player, whatever
 reaches new branches of the reference, trained policies. Where episodes must be equal bit for bit they run free as well.
-A finite environment is also walked exhaustively. No two comparisons share an episode; they share processes.
+A finite environment is also walked exhaustively, a chaotic one held against the reference's own spread (envelope.py).
+No two comparisons share an episode; they share processes.
 """
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from overclock.env import registry
 from overclock.verify.actions import SourceMaker, controlled, random_legal, sticky
 from overclock.verify.contract import Mode, Precision, Twin
+from overclock.verify.envelope import LEAST_EPISODES, check_envelope
 from overclock.verify.episode import Episode
 from overclock.verify.exhaustive import check_exhaustively
 from overclock.verify.guided import coverage_guided
@@ -28,6 +31,7 @@ SUMMARY = (
     "branches",
 )  # fmt: skip
 GUIDED = "coverage-guided"
+ENVELOPE = 1_000  # keeps its episodes apart from those of the comparisons, which are numbered from 1
 LONG_SHARE = 10  # one long episode (of a player that does well) for this many random ones
 
 Progress = Callable[[str, int, int], None]  # comparison, finished episodes, all episodes
@@ -83,16 +87,36 @@ def check_rollouts(
                     seed=(seed, number), progress=Heard(progress, planned),
                 )  # fmt: skip
             results.append(result)
+        enveloped = _enveloped(sides, twin, episodes, (seed, ENVELOPE), progress)
     walked = None if twin.exhaustive is None else check_exhaustively(twin, timeout=timeout, **twin.exhaustive)
-    found = {"pass" if result.passed else "fail" for result in results} | ({walked["verdict"]} if walked else set())
+    found = {"pass" if result.passed else "fail" for result in results}
+    found |= {part["verdict"] for part in (walked, enveloped) if part is not None}
     level = {
         "level": 3,
         "name": "rollout",
         "verdict": next(verdict for verdict in ("fail", "could not verify", "pass") if verdict in found),
         "comparisons": [describe(result) for result in results],
         "exhaustive": walked,
+        "envelope": enveloped,
     }
     return level, next(filter(None, map(diverging, results)), None) or _walked_into(walked)
+
+
+def _enveloped(
+    sides: Sides, twin: Twin, episodes: int, seed: tuple[int, ...], progress: Progress
+) -> dict[str, Any] | None:
+    """Free running of a chaotic system beside the reference's own spread, where the contract asks for it.
+
+    Every round of episodes is played ten times and more, so that its lanes are shared out evenly.
+    """
+    precision = twin.strictest
+    envelope, episodes = twin.contracts[precision].envelope, max(episodes, LEAST_EPISODES)
+    if envelope is None:
+        return None
+    planned = Comparison("free_running", precision, "envelope: uniform", lambda: random_legal, episodes)
+    lanes = math.ceil(episodes / math.ceil(episodes / twin.lanes))
+    with sides.pair(precision, lanes, traced=False) as pair:
+        return check_envelope(*pair, twin, envelope, episodes, random_legal, seed, Heard(progress, planned))
 
 
 def diverging(result: RolloutResult) -> Diverging | None:

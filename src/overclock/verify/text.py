@@ -39,6 +39,9 @@ def level_text(level: dict[str, Any]) -> str:
         walked, found = level["exhaustive"], _episodes_text(level["comparisons"])
         if walked is not None and walked["verdict"] != "fail":
             found += f"; {walked['sentence']}{' (a proof)' if walked['proof'] else ''}"
+        enveloped = level.get("envelope")  # reports of older versions do not have it
+        if enveloped is not None and enveloped["verdict"] == "pass":
+            found += f"; {enveloped['sentence']}"
     else:
         return level["summary"]
     where = where_text(level)
@@ -77,7 +80,8 @@ def where_text(level: dict[str, Any]) -> str | None:
         if excused:
             flags = f"{excused[0]['excused_flags']:,} of {excused[0]['excusable_flags']:,} flags"
             return f"{flags} differ next to a threshold, more than rounding explains"
-        return None if level["exhaustive"] is None else level["exhaustive"]["sentence"]
+        parts = (level["exhaustive"], level.get("envelope"))
+        return next((part["sentence"] for part in parts if part is not None and part["verdict"] != "pass"), None)
     return level["summary"]
 
 
