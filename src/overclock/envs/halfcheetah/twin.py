@@ -1,6 +1,6 @@
 """HalfCheetah and Gymnasium's HalfCheetah-v5 as a twin: what is compared and how closely."""
 
-from overclock.planar.twin import EXACT, PLANTS, ROUNDING, SINGLE, SOLVER, Closeness, Robot, contract
+from overclock.planar.twin import ENVELOPE, EXACT, PLANTS, ROUNDING, SINGLE, SOLVER, Closeness, Robot, contract
 from overclock.verify.contract import Twin
 from overclock.verify.patched import Patch
 
@@ -27,7 +27,7 @@ def twin() -> Twin:
     double = contract(
         Closeness(qpos=1e-5, qvel=1e-3, reward=1e-5), Closeness(qpos=1e-4, qvel=1e-2, reward=1e-4),
         reason=f"{SOLVER}: in 64,000 steps up to 6e-7 from the minimum",
-        free_running_steps=HORIZON, free_running_reason=CHAOTIC,
+        free_running_steps=HORIZON, free_running_reason=CHAOTIC, envelope=ENVELOPE,
     )  # fmt: skip
     single = contract(
         Closeness(qpos=5e-4, qvel=5e-2, reward=1e-3), Closeness(qpos=2e-2, qvel=1.0, reward=5e-2),
@@ -40,5 +40,7 @@ def twin() -> Twin:
 def exact() -> Twin:
     """With MuJoCo's solver at its best."""
     step, free = Closeness(qpos=1e-11, qvel=1e-9, reward=1e-7), Closeness(qpos=1e-6, qvel=1e-4, reward=1e-5)
-    closeness = contract(step, free, ROUNDING, free_running_steps=HORIZON, free_running_reason=CHAOTIC)
+    closeness = contract(
+        step, free, ROUNDING, free_running_steps=HORIZON, free_running_reason=CHAOTIC, envelope=ENVELOPE
+    )
     return ROBOT.twin({"float64": closeness}, ALL_PLANTS, EXACT)

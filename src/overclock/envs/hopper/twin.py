@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from overclock.planar.twin import EXACT, JUMP, PLANTS, ROUNDING, SOLVER, Closeness, Robot, contract, falling
+from overclock.planar.twin import ENVELOPE, EXACT, JUMP, PLANTS, ROUNDING, SOLVER, Closeness, Robot, contract, falling
 from overclock.verify.contract import Twin
 from overclock.verify.patched import Patch
 from overclock.verify.subject import Arrays
@@ -27,7 +27,8 @@ ALL_PLANTS = {
 def twin() -> Twin:
     """With Gymnasium as it is."""
     double = contract(
-        Closeness(qpos=1e-8, qvel=5e-6, reward=1e-5), Closeness(qpos=1e-7, qvel=1e-5, reward=1e-5), reason=SOLVER
+        Closeness(qpos=1e-8, qvel=5e-6, reward=1e-5), Closeness(qpos=1e-7, qvel=1e-5, reward=1e-5), reason=SOLVER,
+        envelope=ENVELOPE,
     )  # fmt: skip
     single = contract(
         Closeness(qpos=5e-3, qvel=0.5, reward=5e-2), Closeness(qpos=5e-2, qvel=2.0, reward=1e-1),
@@ -40,7 +41,7 @@ def twin() -> Twin:
 def exact() -> Twin:
     """With MuJoCo's solver at its best."""
     step, free = Closeness(qpos=1e-13, qvel=1e-12, reward=1e-8), Closeness(qpos=1e-12, qvel=1e-11, reward=1e-8)
-    return ROBOT.twin({"float64": contract(step, free, ROUNDING)}, ALL_PLANTS, EXACT)
+    return ROBOT.twin({"float64": contract(step, free, ROUNDING, envelope=ENVELOPE)}, ALL_PLANTS, EXACT)
 
 
 def distance_to_limit(state: Arrays) -> np.ndarray:
