@@ -33,7 +33,10 @@ def _chart(sides: dict[str, dict[str, Any]], axis: str, label: str) -> dict[str,
     kept = {side: _finished(curve, axis) for side, curve in sides.items()}
     rows = [row for curve in kept.values() for row in curve]
     right = max(row[0] for row in rows)
-    low, high = min(0.0, *(row[2] for row in rows)), max(row[3] for row in rows)
+    alone = [
+        value for curve in sides.values() for seed in curve.get("seeds", []) for value in seed if value is not None
+    ]
+    low, high = min([0.0, *alone, *(row[2] for row in rows)]), max([*alone, *(row[3] for row in rows)])
     high = high if high > low else low + 1.0
     right = right or 1.0
 
@@ -48,6 +51,10 @@ def _chart(sides: dict[str, dict[str, Any]], axis: str, label: str) -> dict[str,
             {
                 "side": side,
                 "mean": " ".join(at(x, mean) for x, mean, _, _ in curve),
+                "seeds": [
+                    " ".join(at(x, y) for x, y in zip(sides[side][axis], seed, strict=True) if y is not None)
+                    for seed in sides[side].get("seeds", [])
+                ],
                 "band": " ".join([*(at(x, top) for x, _, _, top in curve), *(at(x, b) for x, _, b, _ in curve[::-1])]),
             }
             for side, curve in kept.items()
@@ -132,7 +139,12 @@ def _label(group: dict[str, Any]) -> str:
 
 def throughput(bench: dict[str, Any]) -> str:
     """The benchmark's plot as an SVG element."""
+    return inline(draw(bench))
+
+
+def inline(figure: Any) -> str:
+    """A picture of matplotlib's as an SVG element."""
     content = io.BytesIO()
-    draw(bench).savefig(content, format="svg")
+    figure.savefig(content, format="svg")
     text = content.getvalue().decode()
     return text[text.index("<svg") :]  # the XML prologue has no place inside a page

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from overclock.report.figures import inline
+from overclock.report.pictures import draw_envelope
 from overclock.report.table import Kind, Table, shown, small
 from overclock.report.walk import seen_text, walk_text
 from overclock.verify.text import divergence_text, worst_text
@@ -247,12 +249,33 @@ def rollout_section(level: Level) -> dict[str, Any]:
         "exhaustive": level["exhaustive"],
         "walked": None if level["exhaustive"] is None else walk_text(level["exhaustive"]),
         "mismatch": _differing_step(level["exhaustive"]),
+        "envelope": _envelope(level.get("envelope")),
         "divergences": [
             (f"{c['actions']} actions, {c['precision']}, {c['mode'].replace('_', ' ')}", _first(c))
             for c in comparisons
             if c["first_divergence"] is not None
         ],
     }
+
+
+def _envelope(found: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Free running of a chaotic system beside the reference's own spread: a picture, and when errors reach a size."""
+    if found is None:
+        return None
+    reached = Table(
+        {"error": "number", "performance side": "number", "copies of the reference": "number"},
+        [
+            [small(one["error"]), *(_step(one[side]) for side in ("performance", "reference"))]
+            for one in found["reached"]
+        ],
+    )
+    said = f"{found['sentence'][0].upper()}{found['sentence'][1:]}."
+    why, picture = found["reason"], inline(draw_envelope(found))
+    return {"verdict": found["verdict"], "said": said, "reason": why, "reached": reached, "picture": picture}
+
+
+def _step(number: int | None) -> str:
+    return "never" if number is None else f"{number:,}"
 
 
 def _differing_step(walk: dict[str, Any] | None) -> list[tuple[str, Any]]:

@@ -106,9 +106,9 @@ def _train(
 
 
 def _curve(parts: list[dict[str, np.ndarray]], steps_per_update: int) -> dict[str, Any]:
-    """Return against environment steps and against seconds, as mean and band over the seeds."""
+    """Return against environment steps and against seconds, as mean and band over the seeds, and seed by seed."""
     if not parts:
-        return {"steps": [], "seconds": [], "mean": [], "low": [], "high": [], "band": list(BAND)}
+        return {"steps": [], "seconds": [], "mean": [], "low": [], "high": [], "band": list(BAND), "seeds": []}
     returns = np.concatenate([part["return"] for part in parts])
     for update in range(1, len(returns)):  # an update without a finished episode shows the one before
         returns[update] = np.where(np.isnan(returns[update]), returns[update - 1], returns[update])
@@ -122,6 +122,9 @@ def _curve(parts: list[dict[str, np.ndarray]], steps_per_update: int) -> dict[st
         "low": [round(float(np.percentile(row, BAND[0])), 4) if row.size else None for row in rows],
         "high": [round(float(np.percentile(row, BAND[1])), 4) if row.size else None for row in rows],
         "band": list(BAND),
+        "seeds": [
+            [round(float(value), 4) if np.isfinite(value) else None for value in column] for column in returns[shown].T
+        ],
     }
 
 
