@@ -154,6 +154,15 @@ def test_the_steps_at_which_errors_reach_a_size_are_told():
     assert found["largest_ratio"] == pytest.approx(10.0)
 
 
+def test_no_single_step_hides_between_those_that_are_shown():
+    free, apart = (np.repeat(one, 10, axis=-2) for one in errors(0, 20))
+    forced = np.full_like(free, 1e-15)
+    forced[1233, 7] = 1e-13
+    found = judge_errors(ENVELOPE, 1e-12, forced, free, apart)
+    assert 1234 not in found["curve_steps"]
+    assert max(found["per_step_curves"][-1]["performance"]) == found["largest_per_step"] == 1e-13
+
+
 def test_every_field_of_an_envelope_is_documented():
     free, apart = errors(0, 40)
     found = judge_errors(ENVELOPE, 1e-12, free, free, apart)

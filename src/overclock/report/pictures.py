@@ -17,15 +17,16 @@ def draw_envelope(found: dict[str, Any], title: str = "") -> "Figure":
     """Level 3's `envelope`: free running per share of the episodes, and single steps."""
     figure = blank(9.0)
     figure.set_size_inches(9.0, 6.2)
-    grid = figure.subplots(2, 2, sharex=True)
+    grid = figure.subplots(2, 2)
     steps = found["curve_steps"]
     for axes, curve in zip(grid.flat, found["curves"], strict=False):
         low, high = (_positive(curve[f"reference_{end}"]) for end in ("low", "high"))
-        axes.fill_between(steps, low, high, color=THEIRS, alpha=0.3, linewidth=0, label="copies of the reference")
+        axes.fill_between(steps, low, high, color=THEIRS, alpha=0.45, linewidth=0, label="copies of the reference")
         if curve["judged_steps"]:
             allowed = [found["slack"] * value for value in high]
             axes.plot(steps, allowed, color=FAINT, linewidth=1, linestyle=":", label=f"allowed ({found['slack']:g} x)")
-        axes.plot(steps, _positive(curve["performance"]), color=OURS, linewidth=1.4, label="performance side")
+        axes.plot(steps, _positive(curve["performance"]), color=OURS, linewidth=1.2, label="performance side")
+        axes.set_xscale("log")  # errors grow in the first hundred steps, and stay as they are for hundreds more
         _logarithmic(axes, f"free running: {NAMES[curve['share']]}")
     last = grid.flat[3]
     for curve, alpha in zip(found["per_step_curves"], (1.0, 0.65, 0.35), strict=True):
@@ -68,7 +69,7 @@ def _logarithmic(axes: "Axes", title: str) -> None:
     axes.grid(alpha=0.3)
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=7, loc="lower right")
+    axes.legend(frameon=False, fontsize=7, loc="best")
 
 
 def _positive(values: list[float | None]) -> list[float]:

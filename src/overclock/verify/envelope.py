@@ -27,7 +27,7 @@ SHARES, JUDGED = (0.5, 0.9, 1.0), (0.5, 0.9)
 RESTS_ON = 10  # a share is judged where at least so many running episodes lie above it, or chance would decide
 LEAST_EPISODES = 20  # so that half of them can be judged
 THRESHOLDS = (1e-10, 1e-6, 1e-3, 1e-1)
-POINTS = 200  # of a curve in the report; more cannot be told apart on a page
+POINTS = 200  # of a curve in the report at most; more cannot be told apart on a page
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +97,8 @@ def judge_errors(
     half (nine in ten) of the running episodes stay below may be `slack` times the largest of any copy up to there.
     """
     running = (~np.isnan(free)).sum(axis=1)
-    shown = np.unique(np.linspace(0, len(free) - 1, min(len(free), POINTS)).round().astype(int))
+    shown = _shown(len(free))
+    between = np.concatenate([[0], shown[:-1] + 1])  # where the steps begin that a shown one stands for
     curves, outside, ratio = [], [], 0.0
     for share in SHARES:
         ours, copies = quantile(free, share), quantile(apart, share)
@@ -137,10 +138,17 @@ def judge_errors(
         "curve_steps": (shown + 1).tolist(),
         "curves": curves,
         "per_step_curves": [
-            {"share": share, "performance": quantile(forced, share)[shown].tolist()} for share in SHARES
+            {"share": share, "performance": np.maximum.reduceat(quantile(forced, share), between).tolist()}
+            for share in SHARES
         ],
     }
     return {**result, "sentence": _sentence(result)}
+
+
+def _shown(steps: int) -> np.ndarray:
+    """Places of the steps that curves have: dense at first, where errors grow, and evenly spread to the end."""
+    places = np.concatenate([np.geomspace(1, steps, POINTS // 2), np.linspace(1, steps, POINTS // 2)])
+    return np.unique(places.round().astype(int)) - 1
 
 
 def quantile(errors: np.ndarray, share: float) -> np.ndarray:

@@ -3,6 +3,7 @@
 A plant is looked at by the one module of level 1 that is meant to see it; the slow ones, and whole levels, are long.
 """
 
+import dataclasses
 import functools
 
 import pytest
@@ -12,9 +13,11 @@ from overclock.verify.engine import verify
 from overclock.verify.module import Cases
 from overclock.verify.module_compare import compare
 from overclock.verify.module_runner import runner
+from overclock.verify.patched import Patch
 from overclock.verify.process import ProcessSubject
 from overclock.verify.property import LANES, modules_of
 from overclock.verify.recorded_reference import recorded
+from overclock.verify.rollout_level import check_rollouts
 
 ROBOTS = ("halfcheetah", "walker2d", "hopper")
 QUICK = [  # functions that XLA compiles in no time
@@ -90,3 +93,24 @@ def test_a_side_without_a_plant_passes_the_same_modules(robot):
 def test_levels_1_and_3_hold(robot, build):
     report = verify(f"overclock.envs.{robot}.twin:{build}", levels=[1, 3], episodes=4, timeout=600)
     assert [level["verdict"] for level in report["levels"]] == ["pass", "pass"]
+    assert report["levels"][1]["envelope"]["verdict"] == "pass"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_scenarios_come_out_as_in_mujoco(robot):
+    (level,) = verify(robot, levels=[2], timeout=600)["levels"]
+    assert level["verdict"] == "pass"
+
+
+@pytest.mark.long
+def test_steps_that_are_off_by_a_billionth_leave_the_envelope():
+    """A time step of Hopper's that is a ten millionth too long: within what a single step may be off, and too much."""
+    longer = Patch("overclock.planar.integrate", "h / 6, h / 3)", "h / 6 * (1 + 1e-7), h / 3 * (1 + 1e-7))")
+    twin = dataclasses.replace(twin_of("hopper"), plants={"longer": longer}, transfer=None).planted("longer")
+    level, _ = check_rollouts(twin, None, 20, 0, 600.0, lambda *_: None)
+    single = next(one for one in level["comparisons"] if (one["mode"], one["precision"]) == ("per_step", "float64"))
+    (position,) = (field for field in single["fields"] if field["name"] == "state.qpos")
+    assert position["passed"]
+    assert 1e-10 < position["largest_error"] < 1e-8
+    assert level["envelope"]["first_outside"]["step"] == 1
