@@ -21,10 +21,10 @@ from overclock.verify.process import ProcessSubject
 from overclock.verify.rollout import seeds_of
 from overclock.verify.subject import Arrays, Observed
 
-# Shares of the episodes. The worst one is shown and not judged: it is a single episode, in which an ulp may decide
-# whether a foot touches the floor, in a copy as on the performance side.
-SHARES, JUDGED = (0.5, 0.9, 1.0), (0.5, 0.9)
-RESTS_ON = 10  # a share is judged where at least so many running episodes lie above it, or chance would decide
+SHARES = (0.5, 0.9, 1.0)  # of the episodes
+# A share is judged where so many running episodes lie above it. The worst episode is shown and never judged: it is a
+# single one, in which an ulp may decide whether a foot touches the floor, in a copy as on the performance side.
+RESTS_ON = 10
 LEAST_EPISODES = 20  # so that half of them can be judged
 THRESHOLDS = (1e-10, 1e-6, 1e-3, 1e-1)
 POINTS = 200  # of a curve in the report at most; more cannot be told apart on a page
@@ -103,18 +103,18 @@ def judge_errors(
     for share in SHARES:
         ours, copies = quantile(free, share), quantile(apart, share)
         most = np.maximum.accumulate(copies.max(axis=0))
-        judged = share in JUDGED and running * (1.0 - share) >= RESTS_ON - 1e-9
+        judged = running * (1.0 - share) >= RESTS_ON - 1e-9
         wrong = np.flatnonzero(judged & ~(ours <= envelope.slack * most))
         if wrong.size:
             step = int(wrong[0])
             found = {"share": share, "step": step + 1, "error": float(ours[step])}
             outside.append({**found, "allowed": envelope.slack * float(most[step])})
-        compared = np.asarray(judged & (most > 0))
+        compared = judged & (most > 0)
         ratio = max(ratio, float((ours[compared] / most[compared]).max(initial=0.0)))
         curves.append(
             {
                 "share": share,
-                "judged_steps": int(np.sum(judged)),
+                "judged_steps": int(judged.sum()),
                 "performance": ours[shown].tolist(),
                 "reference_low": copies.min(axis=0)[shown].tolist(),
                 "reference_high": most[shown].tolist(),
