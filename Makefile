@@ -26,13 +26,15 @@ test: $(VENV)/.test native ## Run all tests (about 15 minutes on 2 cores)
 	@if [ -f $(VENV)/.native ] && cargo --version >/dev/null 2>&1; then cd native && cargo test --quiet --locked; fi
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long" $(PYTEST_ARGS)
 
-verify: $(VENV)/.test native ## The long comparisons (hours): 10,000 episodes of each twin, the red team, the tests that take minutes
+verify: $(VENV)/.test native ## The long comparisons (hours): 10,000 episodes of each game, 100 of each robot, the red team, the tests that take minutes
 	@for twin in pong $(addprefix $(PONG):,frameskip_8 continuous continuous_8); do \
 		$(BIN)/overclock verify $$twin --episodes 10000 || exit; done
 	@if [ -f $(VENV)/.native ]; then \
 		for twin in $(addprefix $(PONG):,rust rust_8 rust_continuous rust_continuous_8); do \
 			$(BIN)/overclock verify $$twin --episodes 10000 || exit; done; \
 		$(BIN)/overclock verify $(PONG):jax_rust_8 --only 4; fi
+	@for robot in halfcheetah walker2d hopper; do $(BIN)/overclock verify $$robot --timeout 600 || exit; \
+		$(BIN)/overclock verify overclock.envs.$$robot.twin:exact --only 3 --timeout 600 || exit; done
 	@$(BIN)/overclock verify cartpole --episodes 10000 --output runs/verify
 	@$(BIN)/overclock redteam
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m long $(PYTEST_ARGS)

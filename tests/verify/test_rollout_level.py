@@ -52,6 +52,23 @@ def test_policies_are_trained_once_for_both_modes(monkeypatch):
     assert trained == [1]
 
 
+@pytest.mark.parametrize(("episodes", "policies"), [(20, 2), (1000, 10)])
+def test_no_more_policies_are_trained_than_there_are_episodes_to_play(monkeypatch, episodes, policies):
+    pytest.importorskip("flax", reason="policies need the extra 'train'")
+    seeds = []
+
+    def train_sides(twin, plan, wanted, chosen, *_):
+        seeds.extend(chosen)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("overclock.verify.transfer_policies.train_sides", train_sides)
+    twin = dataclasses.replace(ticking({}, {}), transfer="overclock.envs.cartpole.transfer:PLAN")
+    learnt = next(one for one in plan(twin, None, episodes, 3, 60.0, lambda *_: None) if one.actions == "trained")
+    with pytest.raises(KeyboardInterrupt):
+        learnt.source()
+    assert seeds == list(range(3, 3 + policies))
+
+
 def test_no_two_comparisons_share_an_episode():
     for seed in (0, 1):
         checked(ticking({}, {}), seed)

@@ -14,11 +14,14 @@ pytest.importorskip("scipy", reason="statistics need the extra 'report'")
 from verify import drifting
 
 from overclock.env.spaces import Box, Discrete
+from overclock.envs.cartpole.env import CartPole
 from overclock.envs.cartpole.transfer import PLAN
 from overclock.envs.cartpole.twin import twin
 from overclock.errors import UsageError
 from overclock.train import PPOConfig, train_on_gymnasium
-from overclock.train.ppo import make_agent
+from overclock.train.ppo import make_agent, make_train
+from overclock.vector import vectorize
+from overclock.vector.fused import resolved
 from overclock.vector.host import flatten_state
 from overclock.verify import transfer_training
 from overclock.verify.subject import SubjectSpec
@@ -81,6 +84,27 @@ def test_the_true_twin_passes_with_a_plan_that_can_decide():
     assert len(result["groups"]) == 3
     control = result["controls"]["planted"]
     assert (control["seen"], control["synthetic"]) == (True, False)
+
+
+def test_every_seed_has_its_curve(quick):
+    for curve in quick["curves"].values():
+        seeds = np.array(curve["seeds"], float)
+        assert seeds.shape == (3, len(curve["steps"]))
+        np.testing.assert_allclose(np.nanmean(seeds[:, -1]), curve["mean"][-1], atol=1e-3)
+
+
+def test_a_plan_may_ask_for_a_kernel_to_train_with(monkeypatch):
+    backends = []
+
+    def watched(*args, backend):
+        backends.append(backend)
+        return make_train(*args, backend=backend)
+
+    monkeypatch.setattr(transfer_training, "make_train", watched)
+    for plan in (TINY, dataclasses.replace(TINY, kernel=True)):
+        options = dict(transfer_training.performance_trainer(twin(), plan).options)
+        transfer_training.PerformanceTrainer(1, **options)
+    assert backends == ["auto", resolved(vectorize(CartPole(), 1))]
 
 
 def test_both_sides_meet_the_same_luck(quick):

@@ -49,6 +49,9 @@ class TransferPlan:
     """The twin's bug that must be seen (the positive control)."""
     unseen: str | None = None
     """A bug of the twin that returns are known not to show; it is run so that the result can say so."""
+    kernel: bool = False
+    """Whether training steps the performance side by a kernel, where one can be made (`vectorize`'s "auto"): for rules
+    so large that stepping them by XLA on a CPU would take longer than learning."""
     precision: Precision = "float32"
     """Of the performance side: what people train with."""
     attempt: int = 1

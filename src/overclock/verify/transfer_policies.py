@@ -27,7 +27,7 @@ from overclock.verify.transfer_training import performance_trainer, reference_tr
 
 Side = Literal["performance", "reference"]
 Progress = Callable[[str, int, int], None]
-CHUNKS = 16  # reports of progress per training run
+CHUNKS = 64  # reports of progress per training run; each has to come before a side is taken for dead
 CURVE_POINTS = 128  # more cannot be told apart on a page
 BAND = (10.0, 90.0)  # percentiles over the seeds
 

@@ -22,7 +22,9 @@ from overclock.train.host_lanes import HostLanes
 from overclock.train.host_training import HostRuns, gymnasium_batch
 from overclock.train.policy import space_to_json
 from overclock.train.ppo import PPOConfig, make_agent, make_train
+from overclock.vector.fused import resolved
 from overclock.vector.host import flatten_state
+from overclock.vector.vectorize import vectorize
 from overclock.verify.contract import Twin
 from overclock.verify.patched import Patch, load_patched
 from overclock.verify.subject import Arrays, SubjectSpec
@@ -35,8 +37,10 @@ SHOWN = ("return", "episodes")  # of an update, one value per seed
 def performance_trainer(twin: Twin, plan: TransferPlan) -> SubjectSpec:
     """The spec of a worker that trains on the performance side, bugs planted in it included."""
     spec = twin.performance_in("float32")
-    options = (("subject", [spec.entry_point, dict(spec.options)]), ("config", dict(plan.training)))
-    return dataclasses.replace(spec, entry_point=spec.trainer, options=options)
+    options: dict[str, Any] = {"subject": [spec.entry_point, dict(spec.options)], "config": dict(plan.training)}
+    if plan.kernel:
+        options["kernel"] = True
+    return dataclasses.replace(spec, entry_point=spec.trainer, options=tuple(options.items()))
 
 
 def reference_trainer(plan: TransferPlan) -> SubjectSpec:
@@ -96,9 +100,11 @@ class _Trainer:
 
 
 class PerformanceTrainer(_Trainer):
-    """Trains on the environment behind a performance subject."""
+    """Trains on the environment behind a performance subject, stepped by XLA or by the fastest `kernel` there is."""
 
-    def __init__(self, num_envs: int, subject: tuple[str, dict[str, Any]], config: dict[str, Any]) -> None:
+    def __init__(
+        self, num_envs: int, subject: tuple[str, dict[str, Any]], config: dict[str, Any], kernel: bool = False
+    ) -> None:
         compile_cache.enable()
         entry_point, options = subject
         inner = load(entry_point)(1, **options)
@@ -106,7 +112,8 @@ class PerformanceTrainer(_Trainer):
             raise UsageError(f"{entry_point} has no JAX environment behind it that could be trained on (no `rules`)")
         env, params = inner.rules
         self.config = PPOConfig(**config)
-        trainer = make_train(env, params, self.config)
+        backend = resolved(vectorize(env, self.config.num_envs)) if kernel else "auto"
+        trainer = make_train(env, params, self.config, backend=backend)
         self.agent = trainer.agent
         self._init, self._jit_update = jax.jit(jax.vmap(trainer.init)), jax.jit(jax.vmap(trainer.update))
 
