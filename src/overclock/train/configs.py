@@ -38,6 +38,27 @@ TUNED: dict[str, dict[str, Any]] = {
         "normalise_rewards": True,
         "hidden": (256, 256),
     },
+    "walker2d-v5": {
+        "total_steps": 524_288,
+        "num_envs": 16,
+        "num_epochs": 10,
+        "num_minibatches": 16,
+        "learning_rate": 1e-3,
+        "entropy_coefficient": 0.0,
+        "normalise_observations": True,
+        "normalise_rewards": True,
+        "log_std": -0.5,
+    },
+    "hopper-v5": {
+        "total_steps": 524_288,
+        "num_envs": 16,
+        "num_epochs": 10,
+        "num_minibatches": 32,
+        "learning_rate": 3e-4,
+        "entropy_coefficient": 0.0,
+        "normalise_observations": True,
+        "normalise_rewards": True,
+    },
 }
 
 
