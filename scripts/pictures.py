@@ -1,38 +1,71 @@
-"""The documents' pictures of a twin, from the reports of `overclock verify`.
+"""The documents' pictures and figures of a twin, from the reports of `overclock verify`.
 
-    python scripts/pictures.py runs/verify-halfcheetah/report.json docs/images/halfcheetah
+    python scripts/pictures.py runs/verify-halfcheetah/report.json docs/images/halfcheetah \\
+        --figures benchmarks/halfcheetah-levels-cpu.json
 
-writes docs/images/halfcheetah-envelope.png where level 3 has an envelope, and -curves.png where level 4 was run.
+writes docs/images/halfcheetah-envelope.png where level 3 has an envelope, and -curves.png where level 4 was run. What
+they show is added to the file of --figures, with the machine this runs on: draw where the report was made.
 """
 
 import argparse
+import io
 import json
 from pathlib import Path
+from typing import Any
 
-from overclock.bench.plots import save
+from overclock.bench import machine
+from overclock.files import finite, write_whole
 from overclock.report.pictures import draw_curves, draw_envelope
 
-DPI = 110  # small files; the pictures are shown about 900 pixels wide
+DPI = 100  # small files; a document shows them about 900 pixels wide
+LEVEL_4 = ("verdict", "summary", "plan", "groups", "margins", "alpha", "curves", "seconds")
 
 
 def main() -> None:
-    """Draw what there is to draw."""
+    """Draw what there is to draw, and keep its figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("report", type=Path, help="report.json of a run")
-    parser.add_argument("place", type=Path, help="where the files shall lie, with the beginning of their names")
+    parser.add_argument("place", type=Path, help="where the pictures shall lie, with the beginning of their names")
+    parser.add_argument("--figures", type=Path, help="the JSON file that keeps the figures")
     arguments = parser.parse_args()
     verify = json.loads(arguments.report.read_text())["verify"]
-    pictures = {}
+    about = {name: verify[name] for name in ("env", "reference", "command", "date", "versions")}
+    about["machine"] = machine.describe(machine.find_device("cpu"))
+    pictures, figures = {}, {}
     for level in verify["levels"]:
         found = level.get("envelope")
         if found is not None:
             title = f"{verify['env']} beside {verify['reference']}, {found['episodes']:,} episodes"
             pictures["envelope"] = draw_envelope(found, title)
+            figures["envelope"] = {**about, **found}
         if "curves" in level:
             pictures["curves"] = draw_curves(level, f"{verify['env']}: PPO on either side")
+            figures["transfer"] = {**about, **{name: level[name] for name in LEVEL_4}, "controls": _controls(level)}
     for name, figure in pictures.items():
-        figure.set_dpi(DPI)
-        save(figure, arguments.place.with_name(f"{arguments.place.name}-{name}.png"))
+        content = io.BytesIO()
+        figure.savefig(content, format="png", dpi=DPI)
+        write_whole(arguments.place.with_name(f"{arguments.place.name}-{name}.png"), content.getvalue())
+    if arguments.figures is not None:
+        kept = json.loads(arguments.figures.read_text()) if arguments.figures.exists() else {}
+        content = {"schema": "overclock.levels/1", **kept, **figures}
+        write_whole(arguments.figures, f"{json.dumps(finite(content), separators=(',', ':'))}\n".encode())
+
+
+def _controls(level: dict[str, Any]) -> dict[str, Any]:
+    """What the controls of level 4 said, in their own words."""
+    controls = level["controls"]
+    said = {"a_a": {"passed": controls["a_a"]["passed"]}}
+    for role in ("planted", "unseen"):
+        found = controls[role]
+        if found is not None:
+            said[role] = {
+                **{name: found[name] for name in ("bug", "seen", "states_differ")},
+                "groups": [
+                    {name: group[name] for name in ("trained_on", "strength", "verdict", "sentence")}
+                    for group in found["groups"]
+                ],
+            }
+    return said
 
 
 if __name__ == "__main__":
