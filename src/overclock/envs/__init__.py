@@ -41,6 +41,7 @@ register(
         twin="overclock.envs.halfcheetah.twin:twin",
         renderer=PLANAR,
         renderers=MUJOCO,
+        controller="overclock.envs.halfcheetah.gait:run",
         summary="Run as a two-legged cheetah; MuJoCo's physics, twin of Gymnasium's HalfCheetah-v5.",
     )
 )
