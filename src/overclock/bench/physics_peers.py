@@ -1,4 +1,4 @@
-"""Other engines with the planar environments: MJX, Brax and MuJoCo's own threads.
+"""Other engines with the planar environments: MJX, MuJoCo Warp, Brax and MuJoCo's own threads.
 
 They step without ever restarting an episode, which costs them nothing and so favours them; ours restart.
 """
@@ -13,6 +13,7 @@ from overclock.bench import machine
 from overclock.bench.program import Outputs
 from overclock.bench.runners import HostRunner, Identity, JaxRunner, Runner
 from overclock.env import registry
+from overclock.errors import MissingError
 from overclock.planar.environment import PlanarEnvironment
 
 MODELS = {"halfcheetah-v5": "half_cheetah.xml", "walker2d-v5": "walker2d_v5.xml", "hopper-v5": "hopper.xml"}
@@ -49,15 +50,29 @@ def mjx_runners(env_id: str, batch: int, platform: str, seed: int, store: bool) 
     ]
 
 
-def _mjx_runner(model: Any, identity: Identity, env_id: str, seed: int, store: bool) -> JaxRunner:
+def warp_runners(env_id: str, batch: int, platform: str, seed: int, store: bool) -> list[Runner]:
+    """MuJoCo Warp, through MJX: NVIDIA's GPUs only. It gets room for as many contacts as there can be."""
+    if platform != "gpu":
+        raise MissingError("MuJoCo Warp is for NVIDIA GPUs; leave it out of --peers or use --device gpu.")
+    versions = f"{importlib.metadata.version('mujoco-mjx')}, warp {importlib.metadata.version('warp-lang')}"
+    identity = Identity("mujoco-warp", versions, batch, platform, "off")
+    model = reference_model(env_id)
+    points = 2 * (model.ngeom - 1)  # of capsules on the floor
+    room = {"naconmax": batch * points, "njmax": 4 * points + model.njnt}
+    return [_mjx_runner(model, identity, env_id, seed, store, "warp", **room)]
+
+
+def _mjx_runner(
+    model: Any, identity: Identity, env_id: str, seed: int, store: bool, impl: str = "jax", **room: int
+) -> JaxRunner:
     import jax
     import jax.numpy as jnp
     from mujoco import mjx
 
-    on_device, substeps, batch = mjx.put_model(model), _environment(env_id).frame_skip, identity.batch
+    on_device, substeps, batch = mjx.put_model(model, impl=impl), _environment(env_id).frame_skip, identity.batch
 
     def start() -> Any:
-        data, key = mjx.make_data(model), jax.random.key(seed)
+        data, key = mjx.make_data(model, impl=impl, **room), jax.random.key(seed)
         noise = jax.random.uniform(key, (batch, model.nq), minval=-0.1, maxval=0.1)
         return key, jax.vmap(lambda one: data.replace(qpos=data.qpos + one))(noise)
 
@@ -92,7 +107,7 @@ def _brax_runner(env_id: str, backend: str, batch: int, platform: str, seed: int
 
     def start() -> Any:
         key, first = jax.random.split(jax.random.key(seed))
-        return key, jax.vmap(env.reset)(jax.random.split(first, batch))
+        return key, jax.jit(jax.vmap(env.reset))(jax.random.split(first, batch))  # operation by operation it is slow
 
     def step(carry: Any) -> tuple[Any, Outputs]:
         key, state = carry
