@@ -102,12 +102,13 @@ def _brax_runner(env_id: str, backend: str, batch: int, platform: str, seed: int
     from brax import envs
 
     env = envs.get_environment(BRAX[env_id], backend=backend)
+    reset = jax.jit(jax.vmap(env.reset))  # operation by operation it takes minutes
     note = "a model and rewards of its own"
     identity = Identity(f"brax-{backend}", importlib.metadata.version("brax"), batch, platform, "off", note)
 
     def start() -> Any:
         key, first = jax.random.split(jax.random.key(seed))
-        return key, jax.jit(jax.vmap(env.reset))(jax.random.split(first, batch))  # operation by operation it is slow
+        return key, reset(jax.random.split(first, batch))
 
     def step(carry: Any) -> tuple[Any, Outputs]:
         key, state = carry
