@@ -1,7 +1,7 @@
 """Learning curves of all seeds of a training run, as a picture.
 
-    overclock train halfcheetah --seeds 10 --json > run.json
-    python scripts/plot_curves.py run.json curves.png
+overclock train halfcheetah --seeds 10 --json > run.json
+python scripts/plot_curves.py run.json curves.png
 """
 
 import json

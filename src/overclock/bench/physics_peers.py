@@ -4,7 +4,6 @@ They step without ever restarting an episode, which costs them nothing and so fa
 """
 
 import importlib.metadata
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,34 +14,24 @@ from overclock.bench.runners import HostRunner, Identity, JaxRunner, Runner
 from overclock.env import registry
 from overclock.errors import MissingError
 from overclock.planar.environment import PlanarEnvironment
+from overclock.planar.original import file_of, mujoco
 
-MODELS = {"halfcheetah-v5": "half_cheetah.xml", "walker2d-v5": "walker2d_v5.xml", "hopper-v5": "hopper.xml"}
 BRAX = {"halfcheetah-v5": "halfcheetah", "walker2d-v5": "walker2d", "hopper-v5": "hopper"}
 BACKENDS = ("generalized", "spring", "positional")
 PROGRAM_STEPS = 4  # of peers that step slowly and compile for minutes: no pilot finds out how many
 OTHER_PHYSICS = "one solver iteration, no implicit damping: other physics, some 0.1 rad off after one step (docs)"
 
 
-def _mujoco() -> Any:
-    """The package, whose compiled part has no types."""
-    import mujoco
-
-    return mujoco
-
-
 def reference_model(env_id: str) -> Any:
     """Gymnasium's model, compiled by MuJoCo."""
-    import gymnasium
-
-    folder = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
-    return _mujoco().MjModel.from_xml_path(str(folder / MODELS[env_id]))
+    return mujoco().MjModel.from_xml_path(str(file_of(_environment(env_id).original)))
 
 
 def mjx_runners(env_id: str, batch: int, platform: str, seed: int, store: bool) -> list[Runner]:
     """MJX with the model's own options, and "tuned" as its users and Brax do for speed."""
     exact, tuned = reference_model(env_id), reference_model(env_id)
     tuned.opt.iterations, tuned.opt.ls_iterations = 1, 4
-    tuned.opt.disableflags |= _mujoco().mjtDisableBit.mjDSBL_EULERDAMP
+    tuned.opt.disableflags |= mujoco().mjtDisableBit.mjDSBL_EULERDAMP
     version = importlib.metadata.version("mujoco-mjx")
     return [
         _mjx_runner(exact, Identity("mjx", version, batch, platform, "off"), env_id, seed, store),
@@ -127,12 +116,12 @@ class RolloutBatch:
     def __init__(self, env_id: str, batch: int, seed: int) -> None:
         from mujoco import rollout
 
-        mujoco = _mujoco()
+        package = mujoco()
         self._model, self._substeps, self._seed = reference_model(env_id), _environment(env_id).frame_skip, seed
         threads = machine.cores()
-        self._data = [mujoco.MjData(self._model) for _ in range(threads)]
+        self._data = [package.MjData(self._model) for _ in range(threads)]
         self._rollout = rollout.Rollout(nthread=threads)
-        size = mujoco.mj_stateSize(self._model, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        size = package.mj_stateSize(self._model, package.mjtState.mjSTATE_FULLPHYSICS)
         self._states = np.empty((batch, self._substeps, size))
         self._first = np.zeros((batch, size))
 
