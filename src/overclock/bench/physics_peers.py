@@ -52,7 +52,7 @@ def warp_runners(env_id: str, batch: int, platform: str, seed: int, store: bool)
 
 
 def _mjx_runner(
-    model: Any, identity: Identity, env_id: str, seed: int, store: bool, impl: str = "jax", **room: int
+    model: Any, identity: Identity, env_id: str, seed: int, store: bool, impl: str = "jax", **room: Any
 ) -> JaxRunner:
     import jax
     import jax.numpy as jnp
