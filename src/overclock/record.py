@@ -35,21 +35,22 @@ def record(
     force: bool = False,
     progress: Progress = iter,
     options: Mapping[str, Any] | None = None,
+    renderer: str | None = None,
 ) -> dict[str, Any]:
     """Play `steps` steps and write them as an animation; the same arguments give the same file.
 
     `policy` is `random`, `controller` (the environment's scripted player) or `still` (the action zero, always);
-    `options` are the environment's static ones.
+    `options` are the environment's static ones; `renderer` is one of its others, by name.
     Returns the report of schema `overclock.record/1`.
     """
     path = Path(path)
-    entry = _check(env_id, path, steps, policy, fps, width, force)
+    entry = _check(env_id, path, steps, policy, fps, width, force, renderer)
     env, params = registry.make(entry.id, **(options or {}))
     duration_ms = 1000.0 / fps
     if path.suffix.lower() == ".gif":
         duration_ms = round(duration_ms / GIF_TICK_MS) * GIF_TICK_MS
     frames, episodes = [], 1
-    for frame, ended in _play(env, params, entry, steps, policy, seed, progress):
+    for frame, ended in _play(env, params, entry, renderer, steps, policy, seed, progress):
         picture = Image.fromarray(frame)
         height = max(1, round(picture.height * width / picture.width))
         frames.append(picture.resize((width, height), Image.Resampling.LANCZOS))
@@ -69,16 +70,22 @@ def record(
         "episodes": episodes,
         "policy": policy,
         "seed": seed,
+        "renderer": renderer,
     }
 
 
-def _check(env_id: str, path: Path, steps: int, policy: str, fps: float, width: int, force: bool) -> registry.Spec:
+def _check(
+    env_id: str, path: Path, steps: int, policy: str, fps: float, width: int, force: bool, renderer: str | None
+) -> registry.Spec:
     """Everything that can be wrong with the request, before any work is done."""
     entry = registry.spec(env_id)
     suffix = path.suffix.lower()
+    others = [name for name, _ in entry.renderers]
     fastest = GIF_MAX_FPS if suffix == ".gif" else MAX_FPS
     problems = {
         f"{entry.id} has no renderer, so it cannot be recorded.": entry.renderer is None,
+        f"{entry.id} has no renderer '{renderer}'; besides its own it has {', '.join(others) or 'none'}.": renderer
+        not in (None, *others),
         f"No policy is called '{policy}'; there are {', '.join(get_args(PolicyName))}.": policy
         not in get_args(PolicyName),
         f"{entry.id} has no scripted controller; use --policy random.": policy == "controller" and not entry.controller,
@@ -97,7 +104,14 @@ def _check(env_id: str, path: Path, steps: int, policy: str, fps: float, width: 
 
 
 def _play(
-    env: Any, params: Any, entry: registry.Spec, steps: int, policy: PolicyName, seed: int, progress: Progress
+    env: Any,
+    params: Any,
+    entry: registry.Spec,
+    renderer: str | None,
+    steps: int,
+    policy: PolicyName,
+    seed: int,
+    progress: Progress,
 ) -> Iterator[tuple[np.ndarray, bool]]:
     """Frames, and whether each begins another episode; both the last of one and the first of the next are shown."""
     import jax
@@ -105,7 +119,7 @@ def _play(
     from overclock.env.rng import Rng, Section
 
     assert entry.renderer is not None
-    render = registry.load(entry.renderer)
+    render = registry.load(entry.renderer if renderer is None else dict(entry.renderers)[renderer])
     choose = _policy(entry, policy, env, params)
     rng = Rng.of(seed)
     obs, state = env.reset(rng, params)

@@ -69,7 +69,8 @@ class StillState(Struct):
 class Still(Environment[StillState, Params]):
     """The spaces of another environment, and nothing that happens.
 
-    Every lane sees numbers of its own: products of equal rows take a GPU less power, so that it runs faster.
+    Every lane sees numbers of its own, and rewards are noise that nobody learns to expect: products of equal rows, and
+    of gradients that become zero, take a GPU less power, so that it would run faster than with a real environment.
     """
 
     like: Environment[Any, Any]
@@ -86,13 +87,16 @@ class Still(Environment[StillState, Params]):
     def draw_reset(self, rng: Rng, params: Params) -> Any:
         return _noise(self.observation_space(params), rng, (2,))
 
+    def draw_step(self, rng: Rng, state: StillState, params: Params) -> Float[Array, ""]:
+        return rng.unit(0, dtype=jnp.float32)
+
     def init(self, draw: Any, params: Params) -> StillState:
         return StillState(jnp.bool_(False), draw)
 
     def transition(
         self, state: StillState, action: Any, draw: Any, params: Params
     ) -> tuple[StillState, Float[Array, ""], Bool[Array, ""]]:
-        return state.replace(odd=~state.odd), jnp.float32(0), jnp.bool_(False)
+        return state.replace(odd=~state.odd), 2 * draw - 1, jnp.bool_(False)
 
     def observe(self, state: StillState, params: Params) -> Any:
         return jax.tree.map(lambda leaf: jnp.where(state.odd, leaf[1], leaf[0]), state.two)

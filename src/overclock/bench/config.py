@@ -16,6 +16,7 @@ LEAST_REPEATS = 5  # fewer show no spread
 PEERS = {
     "gymnasium": ("gymnasium", "gymnasium"), "gymnax": ("gymnax", "peers"), "envpool": ("envpool", "envpool"),
     "mujoco": ("mujoco", "physics"), "mjx": ("mujoco.mjx", "physics"), "brax": ("brax", "physics"),
+    "warp": ("warp", "warp"),
 }  # fmt: skip
 PUFFERLIB = "pufferlib"  # a peer that is no package here: its C is obtained and compiled (envs/pong/obtain.py)
 PUREJAXRL = "purejaxrl"  # a peer in training (bench/purejaxrl.py)
@@ -44,7 +45,7 @@ class BenchConfig:
     """Numbers of environments that step together; each is measured."""
     peers: str = ""
     """Other implementations to measure in the same run, separated by commas: gymnasium, gymnax, envpool, pufferlib,
-    mujoco, mjx, brax; with --training: purejaxrl."""
+    mujoco, mjx, warp (MuJoCo's on NVIDIA GPUs), brax; with --training: purejaxrl."""
     options: tuple[str, ...] = ()
     """Static options of the environment, frameskip=8 for example; peers get them, too, where they have them."""
     device: Literal["auto", "cpu", "gpu"] = "auto"

@@ -24,7 +24,7 @@ COUNTERPARTS = {
     **{
         f"{name.lower()}-v5": {
             **dict.fromkeys(("gymnasium", "envpool"), f"{name}-v5"),
-            **dict.fromkeys(("mujoco", "mjx", "brax"), name.lower()),
+            **dict.fromkeys(("mujoco", "mjx", "warp", "brax"), name.lower()),
         }
         for name in ("HalfCheetah", "Walker2d", "Hopper")
     },

@@ -1,10 +1,9 @@
-"""Other engines with the planar environments: MJX, Brax and MuJoCo's own threads.
+"""Other engines with the planar environments: MJX, MuJoCo Warp, Brax and MuJoCo's own threads.
 
 They step without ever restarting an episode, which costs them nothing and so favours them; ours restart.
 """
 
 import importlib.metadata
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,35 +12,26 @@ from overclock.bench import machine
 from overclock.bench.program import Outputs
 from overclock.bench.runners import HostRunner, Identity, JaxRunner, Runner
 from overclock.env import registry
+from overclock.errors import MissingError
 from overclock.planar.environment import PlanarEnvironment
+from overclock.planar.original import file_of, mujoco
 
-MODELS = {"halfcheetah-v5": "half_cheetah.xml", "walker2d-v5": "walker2d_v5.xml", "hopper-v5": "hopper.xml"}
 BRAX = {"halfcheetah-v5": "halfcheetah", "walker2d-v5": "walker2d", "hopper-v5": "hopper"}
 BACKENDS = ("generalized", "spring", "positional")
 PROGRAM_STEPS = 4  # of peers that step slowly and compile for minutes: no pilot finds out how many
 OTHER_PHYSICS = "one solver iteration, no implicit damping: other physics, some 0.1 rad off after one step (docs)"
 
 
-def _mujoco() -> Any:
-    """The package, whose compiled part has no types."""
-    import mujoco
-
-    return mujoco
-
-
 def reference_model(env_id: str) -> Any:
     """Gymnasium's model, compiled by MuJoCo."""
-    import gymnasium
-
-    folder = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
-    return _mujoco().MjModel.from_xml_path(str(folder / MODELS[env_id]))
+    return mujoco().MjModel.from_xml_path(str(file_of(_environment(env_id).original)))
 
 
 def mjx_runners(env_id: str, batch: int, platform: str, seed: int, store: bool) -> list[Runner]:
     """MJX with the model's own options, and "tuned" as its users and Brax do for speed."""
     exact, tuned = reference_model(env_id), reference_model(env_id)
     tuned.opt.iterations, tuned.opt.ls_iterations = 1, 4
-    tuned.opt.disableflags |= _mujoco().mjtDisableBit.mjDSBL_EULERDAMP
+    tuned.opt.disableflags |= mujoco().mjtDisableBit.mjDSBL_EULERDAMP
     version = importlib.metadata.version("mujoco-mjx")
     return [
         _mjx_runner(exact, Identity("mjx", version, batch, platform, "off"), env_id, seed, store),
@@ -49,15 +39,29 @@ def mjx_runners(env_id: str, batch: int, platform: str, seed: int, store: bool) 
     ]
 
 
-def _mjx_runner(model: Any, identity: Identity, env_id: str, seed: int, store: bool) -> JaxRunner:
+def warp_runners(env_id: str, batch: int, platform: str, seed: int, store: bool) -> list[Runner]:
+    """MuJoCo Warp, through MJX: NVIDIA's GPUs only. It gets room for as many contacts as there can be."""
+    if platform != "gpu":
+        raise MissingError("MuJoCo Warp is for NVIDIA GPUs; leave it out of --peers or use --device gpu.")
+    versions = f"{importlib.metadata.version('mujoco-mjx')}, warp {importlib.metadata.version('warp-lang')}"
+    identity = Identity("mujoco-warp", versions, batch, platform, "off")
+    model = reference_model(env_id)
+    points = 2 * (model.ngeom - 1)  # of capsules on the floor
+    room = {"naconmax": batch * points, "njmax": 4 * points + model.njnt}
+    return [_mjx_runner(model, identity, env_id, seed, store, "warp", **room)]
+
+
+def _mjx_runner(
+    model: Any, identity: Identity, env_id: str, seed: int, store: bool, impl: str = "jax", **room: Any
+) -> JaxRunner:
     import jax
     import jax.numpy as jnp
     from mujoco import mjx
 
-    on_device, substeps, batch = mjx.put_model(model), _environment(env_id).frame_skip, identity.batch
+    on_device, substeps, batch = mjx.put_model(model, impl=impl), _environment(env_id).frame_skip, identity.batch
 
     def start() -> Any:
-        data, key = mjx.make_data(model), jax.random.key(seed)
+        data, key = mjx.make_data(model, impl=impl, **room), jax.random.key(seed)
         noise = jax.random.uniform(key, (batch, model.nq), minval=-0.1, maxval=0.1)
         return key, jax.vmap(lambda one: data.replace(qpos=data.qpos + one))(noise)
 
@@ -87,12 +91,13 @@ def _brax_runner(env_id: str, backend: str, batch: int, platform: str, seed: int
     from brax import envs
 
     env = envs.get_environment(BRAX[env_id], backend=backend)
+    reset = jax.jit(jax.vmap(env.reset))  # operation by operation it takes minutes
     note = "a model and rewards of its own"
     identity = Identity(f"brax-{backend}", importlib.metadata.version("brax"), batch, platform, "off", note)
 
     def start() -> Any:
         key, first = jax.random.split(jax.random.key(seed))
-        return key, jax.vmap(env.reset)(jax.random.split(first, batch))
+        return key, reset(jax.random.split(first, batch))
 
     def step(carry: Any) -> tuple[Any, Outputs]:
         key, state = carry
@@ -111,12 +116,12 @@ class RolloutBatch:
     def __init__(self, env_id: str, batch: int, seed: int) -> None:
         from mujoco import rollout
 
-        mujoco = _mujoco()
+        package = mujoco()
         self._model, self._substeps, self._seed = reference_model(env_id), _environment(env_id).frame_skip, seed
         threads = machine.cores()
-        self._data = [mujoco.MjData(self._model) for _ in range(threads)]
+        self._data = [package.MjData(self._model) for _ in range(threads)]
         self._rollout = rollout.Rollout(nthread=threads)
-        size = mujoco.mj_stateSize(self._model, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        size = package.mj_stateSize(self._model, package.mjtState.mjSTATE_FULLPHYSICS)
         self._states = np.empty((batch, self._substeps, size))
         self._first = np.zeros((batch, size))
 

@@ -16,7 +16,7 @@ from overclock.bench.loops import pufferlib_runner, rust_runner
 from overclock.bench.machine import Device
 from overclock.bench.ours import native_runner, random_actions, strategy, xla_runner
 from overclock.bench.peers import counterpart, envpool_runner, gymnasium_runners, gymnax_runner
-from overclock.bench.physics_peers import brax_runners, mjx_runners, mujoco_runner
+from overclock.bench.physics_peers import brax_runners, mjx_runners, mujoco_runner, warp_runners
 from overclock.bench.runners import Runner
 from overclock.env import registry
 from overclock.env.rng import Rng
@@ -127,6 +127,7 @@ def build_runners(config: BenchConfig, env_id: str, batch: int, device: Device) 
         PUFFERLIB: lambda: [pufferlib_runner(batch, static)],
         "mujoco": lambda: [mujoco_runner(env_id, batch, actions, seed, store)],
         "mjx": lambda: mjx_runners(env_id, batch, device.platform, seed, store),
+        "warp": lambda: warp_runners(env_id, batch, device.platform, seed, store),
         "brax": lambda: brax_runners(env_id, batch, device.platform, seed, store),
     }
     ours: dict[str, Callable[[], list[Runner]]] = {}

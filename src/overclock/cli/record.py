@@ -18,6 +18,7 @@ class Record:
       overclock record cartpole out.gif
       overclock record cartpole out.webp --policy controller --steps 500 --width 600
       overclock record pong out.gif --options frameskip=8
+      overclock record halfcheetah out.gif --fps 20 --renderer mujoco
     """
 
     env: EnvId
@@ -36,6 +37,8 @@ class Record:
     """Frames per second; a GIF counts in hundredths of a second and shows at most 50."""
     width: int = 400
     """Width of the picture in pixels; the height follows."""
+    renderer: str | None = None
+    """Another way to draw than the environment's own: mujoco for halfcheetah, walker2d and hopper (as MuJoCo does)."""
     force: bool = False
     """Replace the file if it exists."""
     json: bool = False

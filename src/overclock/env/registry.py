@@ -36,6 +36,7 @@ class Spec:
     reference: str | None = None  # e.g. "gymnasium:CartPole-v1"
     twin: str | None = None  # "package.module:function" that builds the verify Twin
     renderer: str | None = None  # "package.module:function", (env, state, params) -> RGB array
+    renderers: tuple[tuple[str, str], ...] = ()  # (name, the same) pairs of others, for `overclock record --renderer`
     controller: str | None = None  # "package.module:function", obs -> action: a scripted player for recordings
     keys: tuple[tuple[str, int], ...] = ()  # (key name, action) pairs for `overclock play`
     native: str | None = None  # "package.module:Class": a Rust HostVector of the same environment

@@ -2,6 +2,9 @@
 
 from overclock.env.registry import Spec, register
 
+PLANAR = "overclock.planar.render:render"
+MUJOCO = (("mujoco", "overclock.planar.mujoco_render:render"),)
+
 register(
     Spec(
         id="cartpole-v1",
@@ -36,6 +39,9 @@ register(
         entry_point="overclock.envs.halfcheetah.env:HalfCheetah",
         reference="gymnasium:HalfCheetah-v5",
         twin="overclock.envs.halfcheetah.twin:twin",
+        renderer=PLANAR,
+        renderers=MUJOCO,
+        controller="overclock.envs.halfcheetah.gait:run",
         summary="Run as a two-legged cheetah; MuJoCo's physics, twin of Gymnasium's HalfCheetah-v5.",
     )
 )
@@ -46,6 +52,8 @@ register(
         entry_point="overclock.envs.walker2d.env:Walker2d",
         reference="gymnasium:Walker2d-v5",
         twin="overclock.envs.walker2d.twin:twin",
+        renderer=PLANAR,
+        renderers=MUJOCO,
         summary="Walk on two legs without falling; MuJoCo's physics, twin of Gymnasium's Walker2d-v5.",
     )
 )
@@ -56,6 +64,8 @@ register(
         entry_point="overclock.envs.hopper.env:Hopper",
         reference="gymnasium:Hopper-v5",
         twin="overclock.envs.hopper.twin:twin",
+        renderer=PLANAR,
+        renderers=MUJOCO,
         summary="Hop on one leg without falling; MuJoCo's physics, twin of Gymnasium's Hopper-v5.",
     )
 )

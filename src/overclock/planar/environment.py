@@ -57,6 +57,8 @@ class PlanarEnvironment(Environment[PlanarState, P]):
 
     package: ClassVar[str]
     """Where `model.json` lies, the compiled model of Gymnasium's file."""
+    original: ClassVar[str]
+    """That file."""
 
     def __post_init__(self) -> None:
         if self.frame_skip < 1:

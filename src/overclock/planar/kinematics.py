@@ -46,8 +46,8 @@ class Placed(NamedTuple):
     height: Scalar
 
 
-def place(model: PlanarModel, qpos: Sequence[Scalar]) -> Placed:
-    """The bodies in a position."""
+def place(model: PlanarModel, qpos: Sequence[Scalar], maths: Any = jnp) -> Placed:
+    """The bodies in a position; `maths` has the sine and the cosine of its numbers."""
     frames: list[Frame] = []
     angles: list[Scalar] = []
     for body in model.bodies:
@@ -55,7 +55,7 @@ def place(model: PlanarModel, qpos: Sequence[Scalar]) -> Placed:
         turned = joint.sign * (qpos[body.dof] - joint.reference)
         angles.append(turned if body.parent is None else angles[body.parent] + turned)
         anchor = (0.0, 0.0) if body.parent is None else frames[body.parent].place(body.arm)
-        frames.append(Frame(jnp.cos(angles[-1]), jnp.sin(angles[-1]), anchor))
+        frames.append(Frame(maths.cos(angles[-1]), maths.sin(angles[-1]), anchor))
     slide = model.joints[model.slides[1]]
     height = model.bodies[0].arm[1] - model.floor + slide.sign * (qpos[model.slides[1]] - slide.reference)
     return Placed(frames, height)

@@ -1,12 +1,12 @@
 """MuJoCo's own numbers for any state, its accelerations sought to the last digit: what single functions are held to."""
 
 import functools
-import importlib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from overclock.planar.original import file_of
+from overclock.planar.original import mujoco as load_mujoco
 from overclock.planar.twin import EXACT
 from overclock.verify.subject import Arrays
 
@@ -15,7 +15,7 @@ class Oracle:
     """MuJoCo's answers for one model."""
 
     def __init__(self, path: str) -> None:
-        self._mujoco = mujoco = importlib.import_module("mujoco")  # its names are those of a compiled library
+        self._mujoco = mujoco = load_mujoco()
         self.model = mujoco.MjModel.from_xml_path(path)
         self.model.opt.tolerance = EXACT
         self.data = mujoco.MjData(self.model)
@@ -62,16 +62,12 @@ class Oracle:
 @functools.cache
 def oracle(path: str) -> Oracle:
     """The model of a file; Gymnasium's own by its name."""
-    if "/" in path:
-        return Oracle(path)
-    import gymnasium.envs.mujoco as robots
-
-    return Oracle(str(Path(robots.__file__).parent / "assets" / path))
+    return Oracle(path if "/" in path else str(file_of(path)))
 
 
 def constants_of(model: Any) -> dict[str, Any]:
     """The numbers of a compiled model that both sides know by one name."""
-    mujoco = importlib.import_module("mujoco")
+    mujoco = load_mujoco()
     limited = np.flatnonzero(model.jnt_limited)
     inertias = np.zeros((model.nbody, 9))
     for body in range(1, model.nbody):

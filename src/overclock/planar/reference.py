@@ -5,8 +5,6 @@ field of the reference's state, which no contract compares: of where a search en
 tolerance.
 """
 
-import importlib
-import sys
 from typing import Any
 
 import gymnasium
@@ -14,6 +12,7 @@ import numpy as np
 from gymnasium.envs.mujoco import MujocoEnv
 from gymnasium.wrappers import TimeLimit
 
+from overclock.planar.original import mujoco
 from overclock.verify.calls import read_by
 from overclock.verify.gymnasium_reference import GymnasiumSubject, no_draws
 from overclock.verify.subject import Arrays
@@ -27,7 +26,7 @@ def reference(
     num_envs: int, env_id: str, rules: str, tolerance: float | None = None, **make_arguments: Any
 ) -> GymnasiumSubject:
     """`num_envs` instances of the original, written in the class `rules`; `tolerance` is its solver's."""
-    importlib.import_module("mujoco").set_mju_user_warning(_warn)
+    mujoco()  # before Gymnasium loads a file that it warns of
     read_by(physics, *(f"{MUJOCO}.{method}" for method in ("reset", "do_simulation")))
     read_by(physics, *(f"{rules}.{method}" for method in ("step", "_get_obs", "healthy_reward")))
     subject = GymnasiumSubject(
@@ -81,8 +80,3 @@ def _time_limit(env: gymnasium.Env) -> TimeLimit:
         assert isinstance(env, gymnasium.Wrapper), "the reference has no time limit"
         env = env.env
     return env
-
-
-def _warn(message: str) -> None:
-    """In place of MuJoCo's own way, which writes a file into the folder of whoever started it."""
-    sys.stderr.write(f"{message}\n")

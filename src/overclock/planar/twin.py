@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overclock.errors import MissingError
+from overclock.planar.original import REMEDY
 from overclock.verify.contract import Contract, Envelope, Field, Precision, Twin
 from overclock.verify.metamorphic_rules import RULES, ULPS
 from overclock.verify.patched import Patch
@@ -152,4 +153,4 @@ def falling(distance_to_limit: Callable[[Arrays], np.ndarray], margin: float) ->
 def prepare() -> None:
     """Say how to get what the references need, where it is not there."""
     if not all(importlib.util.find_spec(package) for package in ("gymnasium", "mujoco", "imageio")):
-        raise MissingError("Gymnasium's robots need MuJoCo, which is not installed: pip install 'overclock[physics]'.")
+        raise MissingError(REMEDY)

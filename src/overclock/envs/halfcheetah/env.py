@@ -21,6 +21,7 @@ class HalfCheetah(PlanarEnvironment[PlanarParams]):
     """
 
     package: ClassVar[str] = "overclock.envs.halfcheetah"
+    original: ClassVar[str] = "half_cheetah.xml"
 
     def default_params(self) -> PlanarParams:
         return PlanarParams()

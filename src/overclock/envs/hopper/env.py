@@ -33,6 +33,7 @@ class Hopper(HealthyEnvironment):
     """
 
     package: ClassVar[str] = "overclock.envs.hopper"
+    original: ClassVar[str] = "hopper.xml"
 
     def default_params(self) -> HopperParams:
         return HopperParams()

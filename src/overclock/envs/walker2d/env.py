@@ -20,6 +20,7 @@ class Walker2d(HealthyEnvironment):
     """
 
     package: ClassVar[str] = "overclock.envs.walker2d"
+    original: ClassVar[str] = "walker2d_v5.xml"
 
     def default_params(self) -> HealthyParams:
         return HealthyParams()
