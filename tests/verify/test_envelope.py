@@ -7,6 +7,7 @@ from verify.documented import undocumented
 from verify.ticker import Here
 
 from overclock.errors import UsageError
+from overclock.recipe.verdict import failure_of
 from overclock.verify import sides
 from overclock.verify.contract import Contract, Envelope, Field
 from overclock.verify.envelope import judge_errors, nudged, quantile
@@ -47,6 +48,8 @@ def test_an_error_of_a_billionth_in_one_step_is_found(kick_at):
     assert level["envelope"]["first_outside"]["step"] == kick_at
     assert where_text(level) == level["envelope"]["sentence"]
     assert f"leaves what an ulp explains at step {kick_at}: 1.0e-09" in level_text(level)
+    (told,) = failure_of(level)["sentences"]  # what an agent hears of its candidate
+    assert told == f"Whole episodes agree, but {where_text(level)}."
 
 
 def test_a_late_error_that_an_ulp_would_have_caused_by_then_is_found_by_single_steps():
