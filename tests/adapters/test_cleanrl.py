@@ -141,6 +141,7 @@ def train(envs: Any, config: Config, seed: int = 1) -> tuple[Any, Any, list[floa
     return first, params, losses, episodes, rollouts
 
 
+@pytest.mark.long
 def test_ppo_trains_for_a_few_updates(backend):
     config = Config()
     envs = gymnasium.make_vec(

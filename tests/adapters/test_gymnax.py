@@ -201,6 +201,7 @@ def test_gymnax_makes_gymnasium_environments_of_it():
     assert vector.step(vector.action_space.sample())[1].shape == (3,)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("view", "values"), [(GymnaxV0, 5), (GymnaxV1, 6)])
 def test_purejaxrl_style_ppo_trains(view, values):
     pytest.importorskip("flax", reason="flax and optax are the extra 'train'")

@@ -51,6 +51,7 @@ def test_strategies_that_agree_have_the_same_checksum(report):
     assert len({checksums["none"], checksums["fresh"], checksums["pool:1024"]}) == 3
 
 
+@pytest.mark.long
 def test_episodes_that_lanes_share_are_counted_where_there_is_such_a_number(report, crowded):
     shared = {row["strategy"]: row["shared_share"] for row in report["results"]}
     # Every lane of a pool takes a stored episode, and without resets nobody takes any: 0 would be a lie for both.

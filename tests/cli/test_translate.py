@@ -36,6 +36,7 @@ def endless(tmp_path):
         yield ["--upstream", upstream.base_url("anthropic"), "--prices", tmp_path / "prices.toml", "--json"]
 
 
+@pytest.mark.long
 def test_a_model_that_never_stops_is_cut_at_the_budget_and_resume_keeps_the_spent_amount(project, endless, tmp_path):
     start = ["translate", project.folder, "--agent", "api:openai:endless", "--budget", 0.05, "--run-id", "1"]
     done = overclock(*start, *endless, cwd=tmp_path)

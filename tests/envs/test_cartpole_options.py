@@ -12,6 +12,7 @@ from overclock.verify.actions import controlled, uniform
 from overclock.verify.rollout import compare_rollouts
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("actions", "source"), [("uniform", uniform), ("controlled", controlled(balance))])
 def test_the_sutton_barto_reward_equals_gymnasiums(actions, source):
     plain = twin()

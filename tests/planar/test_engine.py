@@ -12,7 +12,7 @@ from overclock.planar.contacts import impedance, nearest, pairs, touches
 from overclock.planar.factor import factor, solve, times
 from overclock.planar.inertia import bias, mass_matrix
 from overclock.planar.integrate import advance
-from overclock.planar.kinematics import motions, place
+from overclock.planar.kinematics import motions, place, velocity
 from overclock.planar.model import Softness
 
 COUNT = 40
@@ -61,9 +61,48 @@ def test_the_mass_matrix_is_mujocos_symmetric_and_positive(robot, cases):
 
 
 def test_the_bias_is_mujocos_and_that_of_inverse_dynamics(robot, cases):
+    rng = np.random.default_rng(4)
     for q, v, data in cases[:10]:
-        ours = [float(force) for force in bias(robot.ours, place(robot.ours, scalars(q)), scalars(v))]
+        placed = place(robot.ours, scalars(q))
+        ours = np.array([float(force) for force in bias(robot.ours, placed, scalars(v))])
         np.testing.assert_allclose(ours, data.qfrc_bias, rtol=0, atol=1e-9)
+        data.qacc[:] = rng.normal(size=robot.theirs.nv)
+        mujoco.mj_inverse(robot.theirs, data)
+        needed = data.qfrc_inverse + data.qfrc_passive + data.qfrc_constraint
+        found = dense(robot.ours, mass_matrix(robot.ours, placed)) @ data.qacc + ours
+        np.testing.assert_allclose(found, needed, rtol=1e-12, atol=1e-8)
+
+
+def test_points_move_as_mujocos_jacobians_say(robot, cases):
+    jacobian = np.zeros((3, robot.theirs.nv))
+    for q, _, data in cases[:10]:
+        placed = place(robot.ours, scalars(q))
+        columns = [motions(robot.ours, placed, scalars(unit)) for unit in np.eye(robot.ours.dofs)]
+        root = np.array([data.xanchor[2, 0], data.xanchor[2, 2]])
+        for number, body in enumerate(robot.ours.bodies):
+            point = placed.frames[number].place(body.centre)
+            ours = np.array([velocity(moving[number], point) for moving in columns]).T
+            world = np.array([root[0] + float(point[0]), 0.0, root[1] + float(point[1])])
+            mujoco.mj_jac(robot.theirs, data, jacobian, None, world, number + 1)
+            np.testing.assert_allclose(ours, jacobian[[0, 2]], rtol=0, atol=1e-12)
+
+
+def test_energies_are_mujocos(robot, cases):
+    robot.theirs.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_ENERGY
+    for q, v, data in cases[:10]:
+        mujoco.mj_forward(robot.theirs, data)
+        placed = place(robot.ours, scalars(q))
+        kinetic = 0.5 * v @ dense(robot.ours, mass_matrix(robot.ours, placed)) @ v
+        height = data.xanchor[2, 2]
+        falling = sum(
+            -robot.ours.gravity[1] * body.mass * (height + float(frame.place(body.centre)[1]))
+            for body, frame in zip(robot.ours.bodies, placed.frames, strict=True)
+        )
+        springs = sum(
+            0.5 * joint.stiffness * (q[dof] - joint.spring_reference) ** 2
+            for dof, joint in enumerate(robot.ours.joints)
+        )
+        np.testing.assert_allclose([falling + springs, kinetic], data.energy, rtol=1e-12, atol=1e-9)
 
 
 def test_solving_takes_the_matrix_back(robot, cases):
@@ -83,10 +122,13 @@ def test_contacts_are_mujocos(robot, cases):
         points = [(touch, float(placed.height)) for touch in ours if float(touch.weight) > 0]
         assert len(points) == len(theirs)
         seen += len(theirs)
-        heights = sorted(float(touch.point[1]) + height for touch, height in points)
-        np.testing.assert_allclose(heights, sorted(contact.pos[2] for contact in theirs), rtol=0, atol=1e-12)
-        for touch, _ in points:
-            assert np.abs(data.efc_D - float(touch.weight)).min() < 1e-6 * float(touch.weight)
+        places = np.array([(data.xanchor[2, 0] + float(t.point[0]), float(t.point[1]) + h) for t, h in points])
+        for contact in theirs:
+            off = np.abs(places - contact.pos[[0, 2]]).max(axis=1)
+            touch = points[int(off.argmin())][0]
+            assert off.min() < 1e-12
+            np.testing.assert_allclose(float(touch.weight), data.efc_D[contact.efc_address], rtol=1e-9)
+            assert (touch.body, touch.friction) == (robot.theirs.geom_bodyid[contact.geom2] - 1, contact.friction[0])
     assert seen > 5
 
 
@@ -103,6 +145,15 @@ def test_capsules_meet_where_mujoco_says(robot):
         found += 1
         rows = [row for row in pairs(robot.ours, place(robot.ours, scalars(q)), scalars(v)) if float(row.weight) > 0]
         assert len(rows) == len(theirs)
+        jacobians = np.reshape(data.efc_J, (data.nefc, robot.theirs.nv))
+        for row, contact in zip(rows, theirs, strict=True):
+            parts = np.zeros(robot.theirs.nv)
+            parts[list(row.parts)] = [float(part) for part in row.parts.values()]
+            at = contact.efc_address
+            np.testing.assert_allclose(parts, jacobians[at], rtol=0, atol=1e-12)
+            np.testing.assert_allclose(
+                [float(row.weight), float(row.target)], [data.efc_D[at], data.efc_aref[at]], rtol=1e-9
+            )
         if found == 5:
             break
     assert found == 5
@@ -131,23 +182,46 @@ def test_the_impedance_is_mujocos_curve():
     np.testing.assert_allclose([float(impedance(softness, jnp.float64(d))) for d in depths], expected, atol=1e-12)
 
 
-def test_a_control_step_is_mujocos(robot, few_optimisations):
-    """In float64 against the exact solver; in float32 as closely as the environments promise."""
-    qpos, qvel = robot.states(4000, seed=1)
+def control_steps(robot, count, seed):
+    """|dq| of one control step: in float64 and float32 against the exact solver, in float64 against MuJoCo as it is."""
+    qpos, qvel = robot.states(count, seed=seed)
     ctrl = np.random.default_rng(2).uniform(-1.0, 1.0, (len(qpos), robot.theirs.nu)).astype(np.float32)
     ctrl[:50] *= 2  # beyond the motors' range
     step = jax.jit(jax.vmap(lambda q, v, u: advance(robot.ours, q, v, u, robot.substeps)))
-    expected_q, expected_v = [], []
-    for q, v, u in zip(qpos, qvel, ctrl, strict=True):
-        data = robot.at(q, v, u)
-        data.qacc_warmstart[:] = 0
-        mujoco.mj_step(robot.theirs, data, nstep=robot.substeps)
-        expected_q.append(data.qpos.copy())
-        expected_v.append(data.qvel.copy())
-    ours_q, ours_v = step(qpos, qvel, ctrl)
-    assert np.abs(ours_q - np.array(expected_q)).max() < 1e-12
-    assert np.abs(ours_v - np.array(expected_v)).max() < 1e-10
-    single, _ = step(*(part.astype(np.float32) for part in (qpos, qvel, ctrl)))
-    errors = np.abs(np.asarray(single, np.float64) - np.array(expected_q))[:, 1:].max(axis=1)
-    assert np.quantile(errors, 0.99) <= 2e-6
-    assert errors.max() <= 1e-4
+    double = np.asarray(step(qpos, qvel, ctrl)[0])
+    single = np.asarray(step(*(part.astype(np.float32) for part in (qpos, qvel, ctrl)))[0], np.float64)
+    as_it_is = mujoco.MjModel.from_xml_path(str(robot.path))
+    apart = {}
+    for name, model in (("exact", robot.theirs), ("as it is", as_it_is)):
+        expected = []
+        for q, v, u in zip(qpos, qvel, ctrl, strict=True):
+            data = mujoco.MjData(model)
+            data.qpos[:], data.qvel[:], data.ctrl[:] = q, v, u
+            mujoco.mj_step(model, data, nstep=robot.substeps)
+            expected.append(data.qpos.copy())
+        apart[name] = np.abs(double - np.array(expected)).max(axis=1)
+        if name == "exact":
+            apart["float32"] = np.abs(single - np.array(expected)).max(axis=1)
+    return apart
+
+
+def judge(apart):
+    """The bounds that the environments promise."""
+    assert apart["exact"].max() <= 1e-12
+    assert apart["as it is"].max() <= 1e-6
+    assert np.quantile(apart["float32"], 0.99) <= 2e-6
+    assert apart["float32"].max() <= 1e-4
+
+
+def test_a_control_step_is_mujocos(robot, few_optimisations):
+    judge(control_steps(robot, 2000, seed=1))
+
+
+@pytest.mark.long
+def test_ten_thousand_control_steps_are_mujocos(robot):
+    """As users have it compiled; prints the figures of docs/planar.md (`pytest -m long -rP tests/planar`)."""
+    apart = control_steps(robot, 10_000, seed=5)
+    for name, errors in apart.items():
+        quantiles = ", ".join(f"{share:.1%} below {np.quantile(errors, share):.1e}" for share in (0.5, 0.99, 0.999))
+        print(f"{robot.name}, {name}: {quantiles}, largest {errors.max():.1e}")  # noqa: T201
+    judge(apart)

@@ -92,6 +92,7 @@ def test_a_cheat_alone_is_caught(walk, cheat):
     assert (found.verdict, found.failure["module"]) == ("fail", CAUGHT_BY[cheat]), found.failure["sentence"]
 
 
+@pytest.mark.long
 def test_luck_that_depends_on_the_state_is_compared_in_the_same_states(storm):
     (draw,) = storm.project.contract.step_draws
     assert draw.arguments == "..., ..."
@@ -100,6 +101,7 @@ def test_luck_that_depends_on_the_state_is_compared_in_the_same_states(storm):
     assert (found.verdict, found.failure["module"]) == ("fail", "draw_step")
 
 
+@pytest.mark.long
 def test_a_time_limit_is_a_scenario_too(walk):
     (last,) = [one for one in load_scenarios(str(walk.scenarios)) if one.name == "time-limit"]
     assert last.setup.state == {"steps": 48}

@@ -86,6 +86,7 @@ def test_the_project_file_names_what_is_needed_and_claims_no_licence(made):
     assert "Not asked: level 2, level 4" in said
 
 
+@pytest.mark.long
 def test_its_own_tests_pass_once_it_is_installed_beside_the_original_too(made):
     project, written, site = made
     code, said = run(site, "-m", "pytest", "-q", "-rs", str(written.folder / "tests"), reference=project.folder)

@@ -202,6 +202,7 @@ def test_a_missing_function_and_a_missing_module_are_said(judge):
     assert "no physics.py" in found.failure["sentence"]
 
 
+@pytest.mark.long
 def test_the_whole_holds_only_where_its_modules_do(judge):
     strict = {"float64": judge.project.contract.precisions["float64"]}  # the other precision would only repeat it
     contract = dataclasses.replace(judge.project.contract, precisions=strict)

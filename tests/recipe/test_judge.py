@@ -105,6 +105,7 @@ def test_the_speed_of_what_is_wrong_is_not_told(judge, text, said):
         judge.speed(frozen(text), (2,))
 
 
+@pytest.mark.long
 def test_two_candidates_are_timed_by_turns_and_then_play_on(judge):
     found = judge.race(frozen(TRUTH), frozen(TRUTH + "# the same\n"), (2,))
     assert found.before.keys() == found.after.keys() == {"2"}
@@ -130,6 +131,7 @@ def test_a_candidate_finds_neither_its_reference_nor_our_own_translations(judge)
     assert found.passed, found.failure
 
 
+@pytest.mark.long
 def test_an_existing_implementation_that_disagrees_is_heard(project, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
     monkeypatch.setenv("ALSO", str(tmp_path))
@@ -148,6 +150,7 @@ def test_an_existing_implementation_that_disagrees_is_heard(project, tmp_path, m
     assert judge._also(twin, {"comparisons": []}, seed=1)["verdict"] == "pass"
 
 
+@pytest.mark.long
 def test_outputs_of_another_shape_are_a_difference_and_no_crash_of_ours(judge):
     found = judge.judge(frozen(LIES), 1, seed=1)
     assert found.verdict == "fail"
@@ -162,6 +165,7 @@ def test_a_replaced_step_is_judged_where_its_consequence_shows(project, judge, t
     assert "`step` is derived by the base class" in found.failure["sentence"]
 
 
+@pytest.mark.long
 def test_a_replaced_step_that_changes_nothing_is_not_accepted_either(judge):
     harmless = SURVIVES.replace("after.replace(steps=state.steps + 1)", "after")
     assert harmless != SURVIVES

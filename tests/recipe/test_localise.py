@@ -129,6 +129,7 @@ def test_summaries_count_only_what_a_view_noticed():
     assert (pair["mutants"], pair["hierarchy_leaves_fewer"], pair["the_same"]) == (2, 1, 1)
 
 
+@pytest.mark.long
 def test_the_mistake_is_among_the_suspects(monkeypatch, capsys):
     """A pile that grows: every mutant that a level notices, except those of the draws, which no level replays."""
     if SPEC.id not in registry._registry:

@@ -68,6 +68,7 @@ def test_the_text_alone_gives_most_cheats_away(practice, name):
     assert bool(kept) is (name not in INNOCENT_TEXT | {HONEST, "own-auto-reset"}), found
 
 
+@pytest.mark.long
 def test_level_1_sees_what_no_episode_shows(court):
     files = edited("env.py", blind_spots.STILL_IN_FLOAT32, blind_spots.NO_WIND, blind_spots.SAME_START)
     files["records.py"] = edited("records.py", blind_spots.LATE_END)["records.py"]
@@ -98,6 +99,7 @@ def test_what_is_inspected_shows_itself(ground, rule, monkeypatch):
     assert rule in {finding.rule for finding in judge_inspection(report, Limits())}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sandbox", ["best", "none"])
 def test_what_writes_outside_is_held_back_and_where_it_is_not_it_is_seen(court, sandbox, monkeypatch):
     monkeypatch.setattr(court.unread, "sandbox", best().name if sandbox == "best" else sandbox)

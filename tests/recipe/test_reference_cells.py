@@ -98,12 +98,14 @@ def test_a_number_that_is_more_than_compared_leaves_a_walk_without_proof(world, 
     assert "no proof: the reference does more with the number it draws than comparing it" in found["notes"][-1]
 
 
+@pytest.mark.long
 def test_limits_that_are_computed_leave_a_walk_without_proof(world):
     found = world(candidate=("AHEAD, float) > draw", "AHEAD, float) * 1.0 > draw"))
     assert (found["verdict"], found["proof"]) == ("pass", False)
     assert "no proof: the performance side does more" in found["notes"][-1]
 
 
+@pytest.mark.long
 def test_first_states_that_only_seeds_lead_to_are_seen(world):
     found = world(reference=SEEDED)
     assert (found["verdict"], found["first_mismatch"]["action"]) == ("fail", None)

@@ -77,6 +77,7 @@ def test_a_game_of_growing_hands_passes(cards, level):
     assert found.verdict == "pass", found.failure
 
 
+@pytest.mark.long
 def test_a_rule_left_out_and_loaded_dice_fail_at_level_1_where_they_are(cards):
     """The face of the dealer's card is drawn in some resets only, and nothing but its distribution shows it."""
     both = blackjack.NO_ACES.replace("face=rng.integers(DEALT + 1, 3)", "face=rng.integers(DEALT + 1, 2)")
@@ -101,6 +102,7 @@ def test_a_reference_of_objects_and_module_luck_is_judged(boat, level):
     assert found.verdict == "pass", found.failure
 
 
+@pytest.mark.long
 def test_objects_that_stay_too_long_are_noticed(boat):
     found = boat.judge(frozen(drift.FORGETS), 1, seed=1)
     assert (found.verdict, modules_of(found)) == ("fail", {"transition"}), "all the rest is right"

@@ -41,6 +41,7 @@ for network in ("mlp", "gru"):
 """
 
 
+@pytest.mark.long
 def test_eight_devices_share_the_lanes_and_learn_what_one_does(tmp_path):
     # Few optimisations: compiling is most of what this costs.
     flags = "--xla_force_host_platform_device_count=8 --xla_backend_optimization_level=0"

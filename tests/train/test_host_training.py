@@ -48,6 +48,7 @@ def test_a_host_loop_learns_what_the_scan_learns():
         np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=2e-3, atol=2e-4)
 
 
+@pytest.mark.long
 def test_ppo_learns_on_gymnasiums_own_cartpole():
     gymnasium = pytest.importorskip("gymnasium", reason="the reference is Gymnasium's CartPole")
     config = tuned("cartpole", total_steps=24_576)

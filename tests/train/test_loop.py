@@ -204,6 +204,7 @@ def test_seeds_are_different_whole_numbers(trainer, seeds):
         train(trainer, seeds)
 
 
+@pytest.mark.long
 def test_a_seed_learns_the_same_beside_others_and_alone(trainer, whole):
     alone, _ = quick(trainer.train)(jax.random.key(SEEDS[1]))
     together = jax.tree.map(lambda leaf: leaf[1], whole.state)

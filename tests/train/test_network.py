@@ -115,6 +115,7 @@ def test_bf16_rounds_what_lies_between_layers_and_never_an_observation(kind):
     assert rounded(shallow, quick(shallow.init)(jax.random.key(0)), ()) == {"bf16[4,5,32]"}  # what the head is fed with
 
 
+@pytest.mark.long
 def test_a_run_in_bf16_learns_cartpole_as_in_float32():
     env, params = overclock.make("cartpole")
     means = {}

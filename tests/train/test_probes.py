@@ -5,6 +5,7 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from train import probes
 from train.quick import quick
 
@@ -37,12 +38,14 @@ def actions(policy, *observations, mask=None):
     return np.asarray(policy.act(memory, obs, start, mask)[1])
 
 
+@pytest.mark.long
 def test_a_constant_reward_is_its_value():
     policy, curve = learned(probes.ConstantReward())
     np.testing.assert_allclose(values(policy, 0), [1.0], atol=CLOSE)
     assert curve["value_loss"][-1] < 1e-3
 
 
+@pytest.mark.long
 def test_values_depend_on_the_observation():
     policy, curve = learned(probes.ObservationReward())
     np.testing.assert_allclose(values(policy, -1, 1), [-1.0, 1.0], atol=CLOSE)
@@ -54,6 +57,7 @@ def test_a_later_reward_is_discounted():
     np.testing.assert_allclose(values(policy, 0, 1), [CONFIG.gamma, 1.0], atol=CLOSE)
 
 
+@pytest.mark.long
 def test_the_better_action_is_taken():
     policy, curve = learned(probes.ActionReward())
     assert actions(policy, 0) == [1]
@@ -84,6 +88,7 @@ def test_an_illegal_action_is_never_taken_however_tempting():
     assert set(np.unique(sampled)) <= {1, 2}
 
 
+@pytest.mark.long
 def test_a_gru_remembers_the_first_observation_and_an_mlp_cannot():
     longer = {"total_steps": 32 * 8 * 80}
     _, remembering = learned(probes.Recall(), network="gru", memory=16, **longer)
@@ -97,12 +102,14 @@ def test_continuous_actions_find_their_aim():
     np.testing.assert_allclose(actions(policy, -1, 1)[:, 0], [-0.5, 0.5], atol=0.1)
 
 
+@pytest.mark.long
 def test_every_choice_of_a_multi_discrete_action_is_learned():
     policy, curve = learned(probes.Combination())
     np.testing.assert_array_equal(actions(policy, 0), [[1, 0]])
     assert curve["return"][-1] > 1.9
 
 
+@pytest.mark.long
 def test_normalising_and_clipping_do_not_stop_learning():
     options = {"normalise_observations": True, "normalise_rewards": True, "clip_value": True}
     policy, _ = learned(probes.ActionForObservation(), **options)

@@ -16,6 +16,7 @@ from overclock.train import make_train, parameters, tuned
 CONFIG = tuned("cartpole", total_steps=24_576)
 
 
+@pytest.mark.long
 def test_it_learns_cartpole_with_a_network_of_our_size():
     init, advance = make(CONFIG)
     first = init(jax.random.key(0))

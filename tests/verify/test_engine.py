@@ -211,6 +211,7 @@ def lock_with_a_bug():
     return dataclasses.replace(worlds.lock("prize"), exhaustive={})
 
 
+@pytest.mark.long
 def test_a_bug_that_only_the_walk_finds_ends_as_a_repro(tmp_path):
     report = verify("verify.test_engine:lock_with_a_bug", episodes=8, levels=[3], folder=tmp_path)
     level = report["levels"][0]
@@ -318,6 +319,7 @@ def twin():
 """
 
 
+@pytest.mark.long
 def test_a_repro_of_a_folder_is_replayed_from_that_folder(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
     folder = tmp_path / "namesake"

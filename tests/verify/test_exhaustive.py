@@ -166,6 +166,7 @@ def test_random_steps_are_taken_several_times_and_are_no_proof():
     assert any("each was taken 16 times" in note for note in found["notes"])
 
 
+@pytest.mark.long
 def test_a_walk_that_nobody_requires_may_find_too_many_states():
     assert check_exhaustively(worlds.lake(8), num_lanes=64, required=False, max_states=10) is None
     assert check_exhaustively(worlds.lake(8), num_lanes=64, required=False)["proof"]

@@ -59,6 +59,7 @@ def examiner(recording):
 # ---- one mutant ----
 
 
+@pytest.mark.long
 def test_the_unchanged_rules_survive_every_level(examiner):
     assert examiner.levels == [1, 2, 3]
     assert examiner.examine(UNCHANGED) == dict.fromkeys([1, 2, 3], Outcome(False))
@@ -124,6 +125,7 @@ def test_a_crash_is_reported_as_one(quick, mutant, seen):
     assert seen in outcome.where
 
 
+@pytest.mark.long
 def test_a_loop_without_end_is_stopped_from_outside(only_rollouts):
     with examining(twin(), only_rollouts, SOURCES, 5.0, 1) as (impatient,):
         found = impatient.examine(before("while True: pass"))
@@ -395,6 +397,7 @@ def pile(monkeypatch):
     return few
 
 
+@pytest.mark.long
 def test_a_whole_run_counts_explains_and_is_kept(pile, tmp_path, monkeypatch):
     right = equivalent_mutants.file_of(SPEC)
     assert right is not None

@@ -165,6 +165,7 @@ def test_a_bug_that_cannot_be_planted_is_an_error_of_the_side_and_of_its_trainer
             pass
 
 
+@pytest.mark.long
 def test_policies_are_trained_on_the_batch():
     pytest.importorskip("flax", reason="policies need the extra 'train'")
     from overclock.verify.transfer_training import NativeTrainer

@@ -193,6 +193,7 @@ def test_the_same_run_gives_the_same_numbers():
     assert results[0] == results[1]
 
 
+@pytest.mark.long
 def test_a_reference_that_differs_from_itself_gives_no_verdict():
     """Its episodes become longer with time, which no seed decides; it cannot be trained on either."""
     reference = SubjectSpec("verify.drifting:reference", environment=drifting.ENVIRONMENT)

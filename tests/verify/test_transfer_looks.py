@@ -255,6 +255,7 @@ def test_the_summary_says_when_the_reference_cannot_be_trained_on(run):
     assert "The reference cannot be trained on, so every policy comes from the performance side." in result["summary"]
 
 
+@pytest.mark.long
 def test_a_later_look_trains_new_seeds_and_only_where_a_question_is_open(monkeypatch):
     agent = make_agent(Box(-1.0, 1.0, (4,)), Discrete(2), PPOConfig(hidden=(4,)))
     weights, asked = flatten_state(agent.init(jax.random.key(0))), []

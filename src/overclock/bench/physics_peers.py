@@ -19,7 +19,7 @@ from overclock.planar.original import file_of, mujoco
 BRAX = {"halfcheetah-v5": "halfcheetah", "walker2d-v5": "walker2d", "hopper-v5": "hopper"}
 BACKENDS = ("generalized", "spring", "positional")
 PROGRAM_STEPS = 4  # of peers that step slowly and compile for minutes: no pilot finds out how many
-OTHER_PHYSICS = "one solver iteration, no implicit damping: other physics, some 0.1 rad off after one step (docs)"
+OTHER_PHYSICS = "one solver iteration, no implicit damping: other physics, 0.07 rad off after one step (docs/planar.md)"
 
 
 def reference_model(env_id: str) -> Any:

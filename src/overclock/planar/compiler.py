@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.planar.mjcf import PLAIN, Link, Part, Source, read_source, turn
+from overclock.planar.mjcf import PLAIN, Link, Part, Source, numbers, read_source, turn, unit_of
 from overclock.planar.model import (
     Body,
     Capsule,
@@ -23,6 +23,7 @@ from overclock.planar.model import (
 from overclock.planar.weights import Weights
 
 LEAST_IMPEDANCE, MOST_IMPEDANCE = 1e-4, 0.9999  # MuJoCo's mjMINIMP and mjMAXIMP
+LEAST_FRICTION = 1e-5  # MuJoCo's mjMINMU
 
 
 def read_model(path: str | Path) -> PlanarModel:
@@ -33,7 +34,7 @@ def read_model(path: str | Path) -> PlanarModel:
 class _Compiler:
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.unit = 1.0 if source.compiler.get("angle") == "radian" else math.pi / 180
+        self.unit = unit_of(source.compiler)
         self.timestep = source.option["timestep"]
 
     def model(self) -> PlanarModel:
@@ -71,9 +72,10 @@ class _Compiler:
 
     def _check(self, link: Link) -> None:
         kinds = [self._kind(link, joint)[0] for joint in link.joints]
-        if kinds != ["hinge"] if link.parent is not None else sorted(kinds[:-1]) != ["x", "z"] or kinds[-1] != "hinge":
+        if kinds != (["x", "z", "hinge"] if link.parent is None else ["hinge"]):
             raise UsageError(
-                f"Body {link.name} has the joints {kinds}; a planar model's root has x, z and a hinge, others a hinge."
+                f"Body {link.name} has the joints {kinds}; a planar model's root has x, z and a hinge, in this order, "
+                "all others have a hinge."
             )
         if sum(other.parent is None for other in self.source.links) != 1:
             raise UsageError("A planar model is one tree.")
@@ -88,7 +90,7 @@ class _Compiler:
             c, s = math.cos(link.angle), math.sin(link.angle)
             axes = [(c * x + s * z, "x"), (-s * x + c * z, "z")]
         for along, kind in axes:
-            if abs(abs(along) - length) <= PLAIN:
+            if length > 0 and abs(abs(along) - length) <= PLAIN:
                 return kind, math.copysign(1.0, along)
         raise UsageError(f"Joint {joint.name} neither turns about y nor slides along x or z.")
 
@@ -111,8 +113,10 @@ class _Compiler:
         )  # fmt: skip
 
     def _limit(self, link: Link, joint: Part, inverse_weight: float) -> Limit | None:
-        limited = joint.words.get("limited", "auto")
-        if limited == "false" or (limited == "auto" and "range" not in joint.words):
+        limited, bounded = joint.words.get("limited", "auto"), "range" in joint.words
+        if limited not in ("true", "false", "auto") or (limited == "true" and not bounded):
+            raise UsageError(f"Joint {joint.name} is limited='{limited}' and has {'a' if bounded else 'no'} range.")
+        if limited == "false" or not bounded:
             return None
         unit = self.unit if self._kind(link, joint)[0] == "hinge" else 1.0
         low, high = (bound * unit for bound in joint.numbers["range"])
@@ -121,10 +125,11 @@ class _Compiler:
 
     def _capsule(self, body: int, link: Link, geom: Part) -> Capsule:
         """In the world, in the reference position."""
-        if geom.words.get("type") != "capsule" or "mass" in geom.words:
-            raise UsageError(f"Geom {geom.name} is not a capsule with a density.")
+        sizes = len(geom.words.get("size", "").split())
+        if geom.words.get("type") != "capsule" or geom["size"] <= 0 or sizes < (1 if "fromto" in geom.words else 2):
+            raise UsageError(f"Geom {geom.name} is not a capsule with a radius and a length.")
         if "fromto" in geom.words:
-            x1, y1, z1, x2, y2, z2 = (float(word) for word in geom.words["fromto"].split())
+            x1, y1, z1, x2, y2, z2 = numbers("fromto", geom.words["fromto"], 6)
             ends, sideways = ((x1, z1), (x2, z2)), max(abs(y1), abs(y2))
         else:
             (x, sideways, z), angle, half = geom.numbers["pos"], turn(geom.words, self.unit), geom.numbers["size"][1]
@@ -155,15 +160,19 @@ class _Compiler:
 
     def _softness(self, solref: tuple[float, ...], solimp: tuple[float, ...]) -> Softness:
         time, ratio = solref
-        if time <= 0:
+        if time <= 0 or ratio <= 0:
             raise UsageError("Planar models give solref as a time and a damping ratio.")
         time = max(time, 2 * self.timestep)  # MuJoCo's refsafe
-        least, most = (min(max(d, LEAST_IMPEDANCE), MOST_IMPEDANCE) for d in solimp[:2])
-        return Softness(1 / (most * time * ratio) ** 2, 2 / (most * time), least, most, *solimp[2:])
+        least, most, midpoint = (min(max(d, LEAST_IMPEDANCE), MOST_IMPEDANCE) for d in (*solimp[:2], solimp[3]))
+        width, power = max(solimp[2], 0.0), max(solimp[4], 1.0)
+        return Softness(1 / (most * time * ratio) ** 2, 2 / (most * time), least, most, width, midpoint, power)
 
     def _mixed(self, one: Part, other: Part) -> Softness:
         if one["priority"] or other["priority"] or one["gap"] or other["gap"] or one["solmix"] != other["solmix"]:
             raise UsageError("Planar models know no contact priorities, gaps or unequal solmix.")
+
+        if min(*one.numbers["solref"], *other.numbers["solref"]) <= 0:
+            raise UsageError("Planar models give solref as a time and a damping ratio.")
 
         def mean(name: str) -> tuple[float, ...]:
             return tuple((a + b) / 2 for a, b in zip(one.numbers[name], other.numbers[name], strict=True))
@@ -178,7 +187,7 @@ class _Compiler:
             rough = max(floor["condim"], geom["condim"])
             if rough not in (1, 3):
                 raise UsageError(f"Geom {geom.name} has contacts of condim {rough:g}; planar models know 1 and 3.")
-            mu = max(floor["friction"], geom["friction"])
+            mu = max(floor["friction"], geom["friction"], LEAST_FRICTION)
             weight = weights.of_body[capsule.body] * (2 * mu**2 * (1 + mu**2) if rough == 3 else 1)
             shared = (floor["margin"] + geom["margin"], mu if rough == 3 else None, self._mixed(floor, geom), weight)
             found += [FloorContact(capsule.body, end, capsule.radius, *shared) for end in capsule.ends]

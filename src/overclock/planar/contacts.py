@@ -118,7 +118,7 @@ def _pair(model: PlanarModel, placed: Placed, pair: CapsulePair, qvel: Sequence[
 
 
 def nearest(one: tuple[Point, ...], other: tuple[Point, ...]) -> tuple[Point, Point]:
-    """The points of two segments that MuJoCo's capsules meet at; segments that are parallel are not looked for."""
+    """The points of two segments that MuJoCo's capsules meet at; of parallel ones MuJoCo takes two pairs."""
     (mx, mz), (ax, az) = _middle(one)
     (nx, nz), (bx, bz) = _middle(other)
     dx, dz = mx - nx, mz - nz

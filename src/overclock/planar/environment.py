@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import importlib.resources
 import json
+import os
 from typing import Any, ClassVar, TypeVar
 
 import jax.numpy as jnp
@@ -69,7 +70,9 @@ class PlanarEnvironment(Environment[PlanarState, P]):
     @property
     def model(self) -> PlanarModel:
         """The robot."""
-        return compiled_model(self.package) if self.xml_file is None else _model_of(self.xml_file)
+        return (
+            compiled_model(self.package) if self.xml_file is None else _model_of(self.xml_file, _changed(self.xml_file))
+        )
 
     @property
     def dt(self) -> float:
@@ -98,6 +101,8 @@ class PlanarEnvironment(Environment[PlanarState, P]):
     def transition(
         self, state: PlanarState, action: Float32[Array, " m"], draw: Any, params: P
     ) -> tuple[PlanarState, Float[Array, ""], Bool[Array, ""]]:
+        if jnp.shape(action) != (len(self.model.motors),):
+            raise UsageError(f"An action is {len(self.model.motors)} numbers, not of the shape {jnp.shape(action)}.")
         after, travelled = self.simulate(state, action)
         velocity = travelled / self.dt
         terminated = self.fallen(after, params)
@@ -112,8 +117,9 @@ class PlanarEnvironment(Environment[PlanarState, P]):
         x = self.model.slides[0]
         here = jnp.concatenate([state.qpos[:x], jnp.zeros(1, state.qpos.dtype), state.qpos[x + 1 :]])
         qpos, qvel = advance(self.model, here, state.qvel, action, self.frame_skip)
+        travelled = qpos[x]
         qpos = jnp.concatenate([qpos[:x], state.qpos[x : x + 1] + qpos[x : x + 1], qpos[x + 1 :]])
-        return PlanarState(qpos=qpos, qvel=qvel), qpos[x] - state.qpos[x]
+        return PlanarState(qpos=qpos, qvel=qvel), travelled
 
     def control_cost(self, action: Float32[Array, " m"], params: P) -> Float[Array, ""]:
         """Of an action as it was given: beyond its range it moves nothing more, and costs more."""
@@ -177,5 +183,13 @@ def compiled_model(package: str) -> PlanarModel:
 
 
 @functools.cache
-def _model_of(path: str) -> PlanarModel:
+def _model_of(path: str, changed: int) -> PlanarModel:
+    """`changed` is when the file was: one that is written anew is read anew."""
     return read_model(path)
+
+
+def _changed(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0  # which the compiler says better

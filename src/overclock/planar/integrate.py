@@ -1,5 +1,6 @@
 """Time: what `mj_step` does, by Euler's method with implicit damping or by Runge and Kutta's of fourth order."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,10 +38,12 @@ def advance(
 
 
 def torques(model: PlanarModel, ctrl: Sequence[Scalar]) -> list[Scalar]:
-    """Of the motors, by dof."""
+    """Of the motors, by dof. Where one control is no number MuJoCo takes all of them for zero."""
     found: list[Scalar] = [0.0] * model.dofs
+    usable = ~functools.reduce(jnp.logical_or, map(jnp.isnan, ctrl))
     for motor, control in zip(model.motors, ctrl, strict=True):
-        found[motor.dof] = found[motor.dof] + motor.gear * jnp.clip(control, motor.low, motor.high)
+        taken = jnp.clip(jnp.where(usable, control, 0.0), motor.low, motor.high)
+        found[motor.dof] = found[motor.dof] + motor.gear * taken
     return found
 
 

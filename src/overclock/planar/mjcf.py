@@ -1,6 +1,7 @@
 """The part of MJCF that describes planar models, read into plain parts; whatever else matters is refused by name."""
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,6 @@ from overclock.planar.model import Vector
 
 IGNORED = {"asset", "visual", "size", "light", "camera", "site", "statistic"}
 KNOWN_COMPILER = {"angle", "coordinate", "inertiafromgeom", "settotalmass", "autolimits"}
-KNOWN_OPTION = {"timestep", "gravity", "integrator"}
 PLAIN = 1e-12  # how far from the plane a number may be
 
 # MuJoCo's defaults.
@@ -28,6 +28,24 @@ GEOM: dict[str, Any] = {
 }  # fmt: skip
 MOTOR: dict[str, Any] = {"gear": (1,), "ctrlrange": (0, 0)}
 BODY: dict[str, Any] = {"pos": (0, 0, 0)}
+OPTION: dict[str, Any] = {"timestep": (0.002,), "gravity": (0, 0, -9.81)}
+NUMBERS = {"joint": JOINT, "geom": GEOM, "motor": MOTOR, "body": BODY}
+# Attributes that are no numbers, and those that change nothing but looks and names. Any other is refused.
+LOOKS = {"name", "rgba", "material", "group", "user"}
+WORDS = {
+    "joint": LOOKS | {"type", "limited"},
+    "geom": LOOKS | {"type", "fromto", "axisangle", "quat"},
+    "motor": LOOKS | {"joint", "ctrllimited"},
+    "body": LOOKS | {"axisangle", "quat"},
+}
+WHOLE = {"contype", "conaffinity", "condim", "priority"}
+ALL_AT_ONCE = {"pos", "axis", "range", "ctrlrange", "gravity", "fromto", "axisangle", "quat"}  # fewer are an error
+VALUES = {
+    "angle": ("radian", "degree"),
+    "coordinate": ("local",),
+    "inertiafromgeom": ("true", "auto"),
+    "autolimits": ("true",),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,17 +104,32 @@ class _Reader:
             if element.tag not in known:
                 raise UsageError(f"A planar model has no <{element.tag}>.")
         self.root = root
-        self.compiler = self._gathered("compiler", KNOWN_COMPILER | {"coordinate"})
-        self.defaults = {element.tag: element.attrib for block in root.findall("default") for element in block}
-        self.unit = 1.0 if self.compiler.get("angle") == "radian" else math.pi / 180
+        self.compiler = self._gathered("compiler", KNOWN_COMPILER)
+        for name, values in VALUES.items():
+            if self.compiler.get(name, values[0]) not in values:
+                raise UsageError(f"<compiler {name}> is {' or '.join(values)} in a planar model.")
+        self.unit = unit_of(self.compiler)
+        self.defaults: dict[str, dict[str, str]] = {}
+        for element in (element for block in root.findall("default") for element in block):
+            if element.tag in self.defaults or element.tag not in {"joint", "geom", "motor"} | IGNORED:
+                raise UsageError(
+                    f"A planar model has one default each for joints, geoms and motors, not <{element.tag}>."
+                )
+            self.defaults[element.tag] = element.attrib
 
     def source(self) -> Source:
-        option = self._gathered("option", KNOWN_OPTION)
-        (world,) = self.root.findall("worldbody")
-        floor = [self._part(geom, GEOM) for geom in world.findall("geom")]
+        option = self._gathered("option", set(OPTION) | {"integrator"})
+        worlds = self.root.findall("worldbody")
+        if len(worlds) != 1:
+            raise UsageError(f"A planar model has one <worldbody>, not {len(worlds)}.")
+        (world,) = worlds
+        _only(world, IGNORED | {"geom", "body"})
+        floor = [self._part(geom) for geom in world.findall("geom")]
         if len(floor) != 1 or floor[0].words.get("type") != "plane" or any(floor[0].numbers["pos"][:2]):
             raise UsageError("A planar model has one plane as its floor, and no other geom in the world.")
-        links = list(self._links(world, None, (0.0, 0.0), 0.0, [0]))
+        if abs(turn(floor[0].words, self.unit)) > PLAIN:
+            raise UsageError("The floor of a planar model is level.")
+        links = list(self._links(world, None, (0.0, 0.0), 0.0, itertools.count()))
         actuators = [element for block in self.root.findall("actuator") for element in block]
         for element in actuators:
             if element.tag != "motor":
@@ -104,14 +137,10 @@ class _Reader:
         return Source(
             self.root.get("model", "model"),
             self.compiler,
-            Part(
-                "option",
-                option,
-                _numbers([option], {"timestep": (0.002,), "gravity": (0, 0, -9.81)}),
-            ),
+            Part("option", option, _numbers([option], OPTION)),
             floor[0],
             tuple(links),
-            tuple(self._part(element, MOTOR) for element in actuators),
+            tuple(self._part(element) for element in actuators),
         )
 
     def _gathered(self, tag: str, known: set[str]) -> dict[str, str]:
@@ -123,48 +152,62 @@ class _Reader:
                 raise UsageError(f"<{tag} {unknown[0]}> is not supported for planar models.")
         return found
 
-    def _part(self, element: ElementTree.Element, builtin: dict[str, Any]) -> Part:
-        layers = [self.defaults.get(element.tag, {}), element.attrib]
+    def _part(self, element: ElementTree.Element) -> Part:
+        layers, tag = [self.defaults.get(element.tag, {}), element.attrib], element.tag
         words = {**layers[0], **layers[1]}
-        return Part(words.get("name", element.tag), words, _numbers(layers, builtin))
+        unknown = words.keys() - NUMBERS[tag].keys() - WORDS[tag]
+        if unknown:
+            raise UsageError(f"<{tag} {words.get('name', '')}> has {min(unknown)}, which planar models do not know.")
+        return Part(words.get("name", tag), words, _numbers(layers, NUMBERS[tag]))
 
     def _links(
-        self, element: ElementTree.Element, parent: int | None, place: Vector, angle: float, count: list[int]
+        self, element: ElementTree.Element, parent: int | None, place: Vector, angle: float, numbers: Iterator[int]
     ) -> Iterator[Link]:
         for body in element.findall("body"):
-            x, z = self._in_plane(body, _numbers([body.attrib], BODY)["pos"])
+            x, z = self._in_plane(body, self._part(body).numbers["pos"])
             c, s = math.cos(angle), math.sin(angle)
             here = (place[0] + c * x + s * z, place[1] - s * x + c * z)
-            turned = angle + self.turn(body.attrib)
-            for child in body:
-                if child.tag not in IGNORED | {"body", "joint", "geom"}:
-                    raise UsageError(f"A body of a planar model has no <{child.tag}>.")
-            joints = tuple(self._part(joint, JOINT) for joint in body.findall("joint"))
-            geoms = tuple(self._part(geom, GEOM) for geom in body.findall("geom"))
-            number, count[0] = count[0], count[0] + 1
-            yield Link(body.get("name", f"body{number}"), parent, here, turned, joints, geoms)
-            yield from self._links(body, number, here, turned, count)
+            turned = angle + turn(body.attrib, self.unit)
+            _only(body, IGNORED | {"body", "joint", "geom"})
+            joints, geoms = (tuple(self._part(part) for part in body.findall(tag)) for tag in ("joint", "geom"))
+            number = next(numbers)
+            name = body.get("name", f"body{number}")
+            if not joints or not geoms:
+                raise UsageError(f"Body {name} of a planar model needs joints and capsules.")
+            yield Link(name, parent, here, turned, joints, geoms)
+            yield from self._links(body, number, here, turned, numbers)
 
     def _in_plane(self, element: ElementTree.Element, place: tuple[float, ...]) -> Vector:
         if abs(place[1]) > PLAIN:
             raise UsageError(f"<{element.tag} {element.get('name', '')}> does not lie in the plane y = 0.")
         return place[0], place[2]
 
-    def turn(self, attributes: dict[str, str]) -> float:
-        """The angle about y of an orientation."""
-        return turn(attributes, self.unit)
+
+def unit_of(compiler: dict[str, str]) -> float:
+    """What an angle in the file is in radians."""
+    return 1.0 if compiler.get("angle") == "radian" else math.pi / 180
 
 
 def turn(attributes: dict[str, str], unit: float) -> float:
     """The angle about y of an orientation; `unit` is what an angle in the file is in radians."""
-    for other in ("euler", "xyaxes", "zaxis"):
-        if other in attributes:
-            raise UsageError(f"A planar model gives orientations by axisangle or quat, not by {other}.")
-    x, y, z, angle = (float(word) for word in attributes.get("axisangle", "0 1 0 0").split())
-    w, qx, qy, qz = (float(word) for word in attributes.get("quat", "1 0 0 0").split())
+    x, y, z, angle = numbers("axisangle", attributes.get("axisangle", "0 1 0 0"), 4)
+    w, qx, qy, qz = numbers("quat", attributes.get("quat", "1 0 0 0"), 4)
     if max(map(abs, (x, z, qx, qz))) > PLAIN:
         raise UsageError("A planar model turns about the y axis only.")
     return math.copysign(angle * unit, angle * y) + 2 * math.atan2(qy, w)
+
+
+def numbers(name: str, text: str, most: int) -> list[float]:
+    """The numbers of an attribute."""
+    try:
+        found = [float(word) for word in text.split()]
+    except ValueError:
+        raise UsageError(f'{name}="{text}" has something that is no number.') from None
+    if len(found) > most or (name in ALL_AT_ONCE and len(found) != most):
+        raise UsageError(f'{name}="{text}" has {len(found)} numbers; a planar model takes {most}.')
+    if name in WHOLE and any(number != int(number) for number in found):
+        raise UsageError(f'{name}="{text}" is no whole number.')
+    return found
 
 
 def _numbers(layers: list[dict[str, str]], builtin: dict[str, Any]) -> dict[str, tuple[float, ...]]:
@@ -172,6 +215,12 @@ def _numbers(layers: list[dict[str, str]], builtin: dict[str, Any]) -> dict[str,
     found = {name: [float(number) for number in default] for name, default in builtin.items()}
     for layer in layers:
         for name in builtin.keys() & layer.keys():
-            given = [float(word) for word in layer[name].split()]
+            given = numbers(name, layer[name], len(builtin[name]))
             found[name][: len(given)] = given
     return {name: tuple(values) for name, values in found.items()}
+
+
+def _only(element: ElementTree.Element, known: set[str]) -> None:
+    for child in element:
+        if child.tag not in known:
+            raise UsageError(f"The <{element.tag}> of a planar model has no <{child.tag}>.")

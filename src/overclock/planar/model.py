@@ -156,13 +156,6 @@ class PlanarModel:
             chains[body.dof] = (nearest, *chains[nearest])
         return tuple(chains)
 
-    @functools.cached_property
-    def children(self) -> tuple[tuple[int, ...], ...]:
-        """For every body those that hang on it."""
-        return tuple(
-            tuple(i for i, child in enumerate(self.bodies) if child.parent == body) for body in range(len(self.bodies))
-        )
-
     def to_json(self) -> dict[str, Any]:
         """Plain data, from which `from_json` makes the same model."""
         return dataclasses.asdict(self)

@@ -6,8 +6,8 @@ The cost is a parabola as long as the same rows push. So a step that changes non
 and the next one has nothing left to do but to take out its rounding errors. That is when the search ends. Where it
 starts does not matter for where it ends.
 
-MuJoCo chooses the length of every step along its line. Full steps were never seen to go in circles (tests/planar), but
-nothing forbids it; after some of them steps are halved, which ends any circle.
+MuJoCo chooses the length of every step along its line. Full steps were never seen to go in circles, but nothing forbids
+it; after some of them steps are halved, which ends any circle.
 """
 
 import functools
@@ -23,7 +23,7 @@ from overclock.planar.inertia import Inertia, Matrix, joined, of_point
 from overclock.planar.kinematics import Motion, Placed, Scalar, forces, motions, velocity, wrench
 from overclock.planar.model import PlanarModel
 
-FULL_STEPS, MOST_ITERATIONS = 8, 40  # six were needed at most in half a million searches, see tests/planar
+FULL_STEPS, MOST_ITERATIONS = 8, 40  # six were needed at most in half a million searches
 SHORT = {"float32": 2.0**-14, "float64": 2.0**-36}  # a step that ends the search, relative to what it leads to
 
 

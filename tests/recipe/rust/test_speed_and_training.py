@@ -71,6 +71,7 @@ def keys_of(rng):
     return np.stack([np.asarray(rng.k0), np.asarray(rng.k1), np.asarray(rng.counter)], axis=1)
 
 
+@pytest.mark.long
 def test_training_learns_on_a_candidates_lanes_in_its_sandbox(honest, contract, toolchain):
     pytest.importorskip("flax", reason="training needs the extra 'train'")
     spec = rust_spec(honest, contract)

@@ -67,6 +67,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
+@pytest.mark.long
 def test_a_busy_environment_takes_the_training_time(write, clock: Clock) -> None:
     found = look(resolve(str(write("busy.py", BUSY)), {"work": clock.work}), ("small",), 2, 8, 3, 20)
     (training,) = found.trainings
