@@ -1,0 +1,170 @@
+//! The loop: the CPU runs to the horizon, then the devices are looked at, then interrupts.
+
+use crate::cpu::{Bus, Cpu, step};
+use crate::gameboy::GameBoy;
+use crate::machine::Machine;
+use crate::rom::BANK;
+use crate::{Compat, hooks::Hooks};
+
+const DISPATCH: u64 = 20;
+/// The reference never waits for less than this.
+const SHORTEST_WAIT: u64 = 4;
+const INTERRUPTS: u8 = 0x1F;
+
+/// Why a run came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ran {
+    Frame,
+    Hook,
+}
+
+impl GameBoy {
+    /// Run to the end of the frame, or to a hook that stops.
+    pub(crate) fn run_frame(&mut self) -> Ran {
+        let machine = &mut self.machine;
+        let mut cpu = self.cpu;
+        let mut now = self.now;
+        let mut ran = Ran::Frame;
+        machine.frame_done = false;
+        loop {
+            let mut last = now;
+            if serve(&mut cpu, machine, now) {
+                now += DISPATCH;
+            }
+            machine.horizon = machine.next_horizon();
+            if cpu.halted || cpu.locked {
+                (now, last) = wait(machine, now);
+            } else if cpu.ei {
+                now = after_ei(&mut cpu, machine, now);
+            } else if self.hooks.is_empty() {
+                (now, last) = run(&mut cpu, machine, now, last);
+            } else {
+                let stopped;
+                (now, last, stopped) = run_hooked(&mut cpu, machine, now, last, &mut self.hooks, &mut self.resume);
+                if stopped {
+                    ran = Ran::Hook;
+                    break;
+                }
+            }
+            if cpu.stopped {
+                stop(&mut cpu, machine, now);
+            }
+            machine.sync(now, last);
+            now += std::mem::take(&mut machine.stall);
+            if machine.frame_done {
+                break;
+            }
+        }
+        self.cpu = cpu;
+        self.now = now;
+        ran
+    }
+}
+
+/// Instructions up to the horizon, at least one. Also returns when the last one began.
+fn run(cpu: &mut Cpu, machine: &mut Machine, mut now: u64, mut last: u64) -> (u64, u64) {
+    let mut local = *cpu;
+    loop {
+        let next = step(&mut local, machine, now);
+        if next >= machine.horizon {
+            *cpu = local;
+            return (next, last);
+        }
+        now = next;
+        last = next;
+    }
+}
+
+/// The same with a look at the hooks before every instruction.
+fn run_hooked(
+    cpu: &mut Cpu,
+    machine: &mut Machine,
+    mut now: u64,
+    mut last: u64,
+    hooks: &mut Hooks,
+    resume: &mut bool,
+) -> (u64, u64, bool) {
+    loop {
+        let bank = if cpu.pc >= 0x8000 { 0 } else { machine.rom_map[usize::from(cpu.pc >> 14)] as usize / BANK };
+        if !std::mem::take(resume) && hooks.reach(bank as u16, cpu.pc) {
+            *resume = true;
+            return (now, last, true);
+        }
+        machine.idle.forget();
+        let next = step(cpu, machine, now);
+        if next >= machine.horizon {
+            return (next, last, false);
+        }
+        now = next;
+        last = next;
+    }
+}
+
+/// Wake the CPU if an interrupt is pending, and call its handler if interrupts are on. Whether one was called.
+fn serve(cpu: &mut Cpu, machine: &mut Machine, now: u64) -> bool {
+    let pending = machine.requested & machine.high[0x7F] & INTERRUPTS;
+    if pending == 0 || cpu.locked {
+        return false;
+    }
+    cpu.halted = false;
+    if !cpu.ime {
+        return false;
+    }
+    let number = pending.trailing_zeros();
+    machine.requested &= !(1 << number);
+    machine.idle.forget();
+    cpu.ime = false;
+    let [high, low] = cpu.pc.to_be_bytes();
+    cpu.sp = cpu.sp.wrapping_sub(1);
+    machine.write_stack(now, 2, cpu.sp, high);
+    cpu.sp = cpu.sp.wrapping_sub(1);
+    machine.write_stack(now, 3, cpu.sp, low);
+    cpu.pc = 0x40 + 8 * number as u16;
+    true
+}
+
+/// The instruction after EI, and interrupts are on.
+fn after_ei(cpu: &mut Cpu, machine: &mut Machine, now: u64) -> u64 {
+    let next = step(cpu, machine, now);
+    if std::mem::take(&mut cpu.ei) {
+        cpu.ime = true;
+        // HALT straight after EI with an interrupt pending: the handler returns to the HALT.
+        if cpu.halted && machine.requested & machine.high[0x7F] & INTERRUPTS != 0 {
+            cpu.halted = false;
+            cpu.pc = cpu.pc.wrapping_sub(1);
+        }
+    }
+    next
+}
+
+/// STOP: the other speed if that was asked for, otherwise nothing but the byte that follows it.
+fn stop(cpu: &mut Cpu, machine: &mut Machine, now: u64) {
+    cpu.stopped = false;
+    cpu.pc = cpu.pc.wrapping_add(1);
+    if machine.is_color && machine.color.prepares {
+        machine.sync(now, now);
+        machine.switch_speed(now);
+        machine.color.prepares = false;
+    }
+}
+
+/// Let time pass without the CPU. The reference steps from event to event and never by less than four cycles, which is
+/// felt only where two of them lie closer together than that.
+fn wait(machine: &mut Machine, now: u64) -> (u64, u64) {
+    let look = machine.next_look();
+    if machine.compat == Compat::Hardware {
+        return (machine.horizon.max(now + SHORTEST_WAIT), now);
+    }
+    if look < now + 2 * SHORTEST_WAIT {
+        return (look.max(now + SHORTEST_WAIT), now);
+    }
+    let other = machine.other_events();
+    if other > machine.horizon || other == look {
+        return (machine.horizon, machine.horizon - 1);
+    }
+    let before = other - SHORTEST_WAIT;
+    machine.sync_lcd(before, before);
+    let look = machine.cycle_of(machine.lcd.at);
+    let next = look.min(other);
+    (next, next - 1)
+}

@@ -1,0 +1,41 @@
+//! The picture: shades of a Game Boy, colors of a Game Boy Color, and both as RGBA.
+
+pub const WIDTH: usize = 160;
+pub const HEIGHT: usize = 144;
+pub const PIXELS: usize = WIDTH * HEIGHT;
+
+/// The gray levels of the four shades.
+const GRAYS: [u8; 4] = [0xFF, 0x99, 0x55, 0x00];
+
+#[derive(Clone, Debug)]
+pub(crate) struct Screen {
+    pub shades: [u8; PIXELS],
+    /// 15-bit colors; empty on a Game Boy.
+    pub colors: Box<[u16]>,
+    /// Whether this frame is to be seen.
+    pub drawing: bool,
+    /// The line of the window that is drawn next.
+    pub window_line: u8,
+}
+
+impl Screen {
+    pub fn new(color: bool) -> Self {
+        let colors = vec![0x7FFF; if color { PIXELS } else { 0 }].into_boxed_slice();
+        Self { shades: [0; PIXELS], colors, drawing: false, window_line: 0 }
+    }
+
+    pub fn rgba(&self, into: &mut [u8]) {
+        let pixels = into.chunks_exact_mut(4);
+        if self.colors.is_empty() {
+            for (pixel, shade) in pixels.zip(&self.shades) {
+                let gray = GRAYS[usize::from(shade & 3)];
+                pixel.copy_from_slice(&[gray, gray, gray, 0xFF]);
+            }
+        } else {
+            for (pixel, color) in pixels.zip(&self.colors) {
+                let part = |shift: u32| ((color >> shift & 0x1F) << 3) as u8;
+                pixel.copy_from_slice(&[part(0), part(5), part(10), 0xFF]);
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The serial port with nobody at the other end: eight bits of 1 come in.
+
+use crate::timer::NEVER;
+
+/// Cycles of a byte by the internal clock.
+const BYTE: u64 = 8 * 512;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Serial {
+    pub data: u8,
+    pub control: u8,
+    pub done: u64,
+}
+
+impl Serial {
+    pub fn new() -> Self {
+        Self { data: 0xFF, control: 0, done: NEVER }
+    }
+
+    /// Whether a transfer ended up to `now`, and an interrupt is requested.
+    pub fn sync(&mut self, now: u64) -> bool {
+        if self.done > now {
+            return false;
+        }
+        self.done = NEVER;
+        self.data = 0xFF;
+        self.control &= 0x7F;
+        true
+    }
+
+    pub fn write_control(&mut self, now: u64, value: u8) {
+        self.control = value;
+        self.done = if value & 0x81 == 0x81 { now + BYTE } else { NEVER };
+    }
+}
