@@ -57,7 +57,7 @@ def _pending_off() -> MicroRom:
 
 def _after_ei() -> MicroRom:
     body = store("IE", 4) + store("IF", 4) + code("ei", "halt", "nop", "nop", "ld a, 1", "ld [hl+], a")
-    handler = code("pop de", "push de", "ld [hl], e", "inc hl", "ld a, 0x55", "ldh [IF], a", "reti")
+    handler = code("pop de", "push de", "ld [hl], e", "inc hl", "ld a, 0x10", "ldh [IF], a", "reti")
     return micro(
         "halt_right_after_ei",
         "EI, HALT with an interrupt pending serves it around the HALT",

@@ -152,13 +152,15 @@ def _pushed_address() -> MicroRom:
 
 
 def _ie_pushed_over() -> MicroRom:
-    body = code("ld sp, 0x0000") + store("IE", 4) + store("IF", 4) + code("ei", "nop", "nop", "di")
-    body += note("IE") + note("IF") + code("ld [hl], 0x77", "ld sp, 0xDFF0") + store("IE", 0)
+    body = code("ld sp, 0x0000") + store("IE", 4) + store("IF", 4) + code("ei", "nop", "nop", "di", "resume:")
+    body += note("IE") + note("IF") + code("ld sp, 0xDFF0") + store("IE", 0)
+    after = code("went_to_zero:", "ld [hl], 0x77", "inc hl", "jp resume", "org 0", "jp went_to_zero")
     return micro(
         "interrupts_push_may_overwrite_ie",
-        "a dispatch whose push lands on IE sees the new IE",
+        "a dispatch whose push lands on IE is decided by the new IE, and goes to 0000 if that allows nothing",
         body,
         handlers={"timer": code("ld a, 0x44", "ld [hl+], a", "ret")},
+        after=after,
         frames=3,
     )
 
