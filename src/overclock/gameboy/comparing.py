@@ -111,7 +111,7 @@ def _apply(console: Console, step: Step) -> None:
 
 
 def frame_by_frame(steps: Sequence[Step], until: int) -> list[Step]:
-    """The same run with every frame a step of its own, up to step `until`: it tells in which frame two consoles part."""
+    """The same run with every frame a step of its own, up to step `until`: it tells in which frame they part."""
     found: list[Step] = []
     for step in steps[: until + 1]:
         first = dataclasses.replace(step, frames=1, render=step.render and step.frames == 1)

@@ -4,7 +4,7 @@ import importlib
 
 from overclock.gameboy.microroms.micro import MicroRom
 
-TOPICS = ("timer", "interrupts", "halt")
+TOPICS = ("timer", "interrupts", "halt", "ppu", "picture", "sprites", "transfers", "mappers", "sound", "instructions")
 
 
 def micro_roms() -> dict[str, MicroRom]:

@@ -82,7 +82,7 @@ def nops(count: int) -> str:
 LCD_OFF = """    xor a
     ldh [LCDC], a
 """
-LINE_WAIT = "wait_line_{label}:\n    ldh a, [LY]\n    cp {line}\n    jr nz, wait_line_{label}\n"
+LINE_WAIT = ".wait_{label}:\n    ldh a, [LY]\n    cp {line}\n    jr nz, .wait_{label}\n"
 
 
 def wait_line(line: int, label: str) -> str:
