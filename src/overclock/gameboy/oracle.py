@@ -64,7 +64,8 @@ class PyBoyConsole:
         }
         if self.cgb:
             content |= {
-                name: np.array(memory[bank, start : start + length], np.uint8)
+                # The last byte on its own: PyBoy refuses a slice that ends where a bank does.
+                name: np.array([*memory[bank, start : start + length - 1], memory[bank, start + length - 1]], np.uint8)
                 for name, (bank, start, length) in COLOR_AREAS.items()
             }
         picture = self.pyboy.screen.ndarray.copy() if pixels else None

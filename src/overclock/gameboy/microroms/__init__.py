@@ -4,7 +4,20 @@ import importlib
 
 from overclock.gameboy.microroms.micro import MicroRom
 
-TOPICS = ("timer", "interrupts", "halt", "ppu", "picture", "sprites", "transfers", "mappers", "sound", "instructions")
+TOPICS = (
+    "timer",
+    "interrupts",
+    "halt",
+    "ppu",
+    "picture",
+    "sprites",
+    "transfers",
+    "mappers",
+    "sound",
+    "instructions",
+    "random_programs",
+    "color",
+)
 
 
 def micro_roms() -> dict[str, MicroRom]:
