@@ -5,7 +5,8 @@
 
 A line is `label: instruction operands ; comment`. Labels that begin with a dot belong to the last one that does not.
 Directives: `NAME equ n` · `db n, "text"` · `dw n` · `ds count, fill` · `org address` · `bank n` (goes on where that
-bank was left) · `pixels ..12.3..` (a row of a tile) · `charmap "ABC", first` · `assert condition, "why"`.
+bank was left) · `pixels ..12.3..` (a row of a tile) · `charmap "ABC", first` · `assert condition, "why"` ·
+`include "file"`.
 At addresses from 8000 on only labels and `ds` without a fill may stand: they name RAM. Code begins at 0150, where the
 header leads to unless there is a label `start`. Numbers are 12, 0x1F, $1F, 0b101, %101 or 'c'; `@` is the address of
 the line; there are low(n), high(n) and bank(label).
@@ -14,6 +15,7 @@ the line; there are low(n), high(n) and bank(label).
 import dataclasses
 import re
 from collections.abc import Callable, Mapping
+from importlib.resources.abc import Traversable
 
 from overclock.gameboy.cartridge import BANK_SIZE, CODE, MAX_BANKS, Cartridge, build_rom
 from overclock.gameboy.encoding import as_byte, as_word, encode, find_instruction
@@ -47,6 +49,7 @@ class _Piece:
     bank: int
     address: int
     make: Callable[[Lookup], bytes]
+    source: str
     line: int
     scope: str
 
@@ -57,9 +60,13 @@ def assemble(
     name: str = "text",
     symbols: Mapping[str, int] | None = None,
     cartridge: Cartridge = Cartridge(),
+    folder: Traversable | None = None,
 ) -> Program:
-    """A ROM with a header. `symbols` are constants given from outside; the names of hardware.py are always there."""
-    assembly = _Assembly(name, symbols or {})
+    """A ROM with a header. `symbols` are constants given from outside; the names of hardware.py are always there.
+
+    `folder` is where the files are that the text includes.
+    """
+    assembly = _Assembly(name, symbols or {}, folder)
     banks = assembly.run(text)
     entry = assembly.labels.get("start", Symbol(0, CODE))
     return Program(build_rom(banks, entry.address, cartridge), assembly.labels, assembly.settled())
@@ -78,8 +85,8 @@ def assemble_flat(text: str, size: int, *, name: str = "text", symbols: Mapping[
 class _Assembly:
     """First every line gets its place, so that all labels are known; then the bytes are made."""
 
-    def __init__(self, name: str, symbols: Mapping[str, int]) -> None:
-        self.name, self.line = name, 0
+    def __init__(self, name: str, symbols: Mapping[str, int], folder: Traversable | None = None) -> None:
+        self.name, self.line, self.folder = name, 0, folder
         self.labels: dict[str, Symbol] = {}
         self.constants: dict[str, str | int] = {**REGISTERS, **symbols}
         self.given = len(self.constants)
@@ -91,8 +98,7 @@ class _Assembly:
 
     def run(self, text: str) -> dict[int, bytes]:
         try:
-            for self.line, line in enumerate(text.splitlines(), start=1):
-                self._statement(without_comment(line).strip())
+            self._read(text)
             return self._written()
         except AssemblyError as error:
             raise error if error.source else AssemblyError(error.message, self.name, self.line) from None
@@ -103,6 +109,10 @@ class _Assembly:
         return {name: self._lookup(name, "", 0) for name in names}
 
     # Where things are.
+
+    def _read(self, text: str) -> None:
+        for self.line, line in enumerate(text.splitlines(), start=1):
+            self._statement(without_comment(line).strip())
 
     def _statement(self, text: str) -> None:
         if match := CONSTANT.fullmatch(text):
@@ -151,7 +161,7 @@ class _Assembly:
         if end > room:
             raise AssemblyError(f"this ends at {end:04X}, behind the end of its bank or memory at {room:04X}.")
         if make is not None:
-            self.pieces.append(_Piece(self.bank, self.address, make, self.line, self.scope))
+            self.pieces.append(_Piece(self.bank, self.address, make, self.name, self.line, self.scope))
         self.address = end
 
     def _now(self, text: str) -> int:
@@ -206,6 +216,16 @@ class _Assembly:
         fill = parse_expression(operands[1] if len(operands) == 2 else "0", self.characters)
         return self._place(size, lambda lookup: as_byte(fill(lookup)) * size)
 
+    def _do_include(self, rest: str) -> None:
+        name = _string(rest) if rest.startswith('"') else rest
+        file = self.folder.joinpath(name) if self.folder else None
+        if file is None or not file.is_file():
+            raise AssemblyError(f"there is no file {name} to include.")
+        before = self.name, self.line
+        self.name = name
+        self._read(file.read_text(encoding="utf-8"))
+        self.name, self.line = before
+
     def _do_pixels(self, rest: str) -> None:
         content = row_bytes(rest)
         self._place(2, lambda lookup: content)
@@ -227,7 +247,7 @@ class _Assembly:
                 raise AssemblyError(sentence)
             return b""
 
-        self.pieces.append(_Piece(self.bank, self.address, check, self.line, self.scope))
+        self.pieces.append(_Piece(self.bank, self.address, check, self.name, self.line, self.scope))
 
     def _instruction(self, word: str, rest: str) -> None:
         found = find_instruction(word, split_operands(rest))
@@ -272,7 +292,7 @@ class _Assembly:
         banks: dict[int, bytearray] = {}
         taken: dict[int, bytearray] = {}
         for piece in self.pieces:
-            self.line = piece.line
+            self.name, self.line = piece.source, piece.line
             content = piece.make(lambda name, piece=piece: self._lookup(name, piece.scope, piece.address))
             start = piece.address - (BANK_SIZE if piece.bank else 0)
             end = start + len(content)
