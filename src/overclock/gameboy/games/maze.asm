@@ -72,24 +72,7 @@ board: ds 512 ; as the map in VRAM: 32 tiles per row
 start:
     di
     ld sp, 0xE000
-    call screen_off
-    ld hl, 0xC000
-    ld bc, 0x0400
-    call clear
-    ld hl, VRAM
-    ld bc, 0x2000
-    call clear
-    ld hl, OAM
-    ld bc, 160
-    call clear
-    ld hl, tiles
-    ld de, VRAM
-    ld bc, tiles.end - tiles
-    call copy
-    ld hl, dma_routine
-    ld de, HRAM
-    ld bc, dma_routine.end - dma_routine
-    call copy
+    call prepare
     ld a, 0xE4
     ldh [BGP], a
     ldh [OBP0], a
@@ -107,22 +90,7 @@ start:
     ld a, 1
     ldh [IE], a
     ei
-
-.wait:
-    call next_frame
-    call read_pad
-    ld a, [pad_new]
-    bit 7, a
-    jr z, .seeded
-    ldh a, [DIV]
-    ld [seed], a
-    ld a, 0x5A
-    ld [seed + 1], a
-.seeded:
-    ld hl, seed
-    ld a, [hl+]
-    or [hl]
-    jr z, .wait
+    call wait_for_seed
     call begin
 
 .play:
@@ -148,17 +116,6 @@ start:
     jr z, .play
     jp start
 
-; Waits for the next vertical blank.
-next_frame:
-    halt
-    nop
-    ld a, [frame_passed]
-    or a
-    jr z, next_frame
-    xor a
-    ld [frame_passed], a
-    ret
-
 vblank:
     push af
     push bc
@@ -178,24 +135,11 @@ vblank:
 .digits:
     ld hl, MAP1 + 33
     ld a, [score + 1]
-    call .two
+    call show_two
     ld a, [score]
-    call .two
+    call show_two
     ld hl, MAP1 + 47
-    ld a, [lives]
-    ld c, a
-    ld b, LIVES
-.hearts:
-    ld a, c
-    or a
-    ld a, BLANK
-    jr z, .lost
-    dec c
-    ld a, HEART
-.lost:
-    ld [hl+], a
-    dec b
-    jr nz, .hearts
+    call show_lives
     ld a, 1
     ld [frame_passed], a
     pop hl
@@ -203,56 +147,6 @@ vblank:
     pop bc
     pop af
     reti
-.two:
-    ld b, a
-    swap a
-    call .one
-    ld a, b
-.one:
-    and 0x0F
-    add DIGITS
-    ld [hl+], a
-    ret
-
-; Runs from HRAM, because only that can be reached while OAM is written.
-dma_routine:
-    ld a, high(shadow_oam)
-    ldh [DMA], a
-    ld a, 40
-.wait:
-    dec a
-    jr nz, .wait
-    ret
-.end:
-
-read_pad:
-    ld a, 0x20
-    ldh [P1], a
-    ldh a, [P1]
-    ldh a, [P1]
-    cpl
-    and 0x0F
-    ld b, a
-    ld a, 0x10
-    ldh [P1], a
-    ldh a, [P1]
-    ldh a, [P1]
-    ldh a, [P1]
-    ldh a, [P1]
-    cpl
-    and 0x0F
-    swap a
-    or b
-    ld b, a
-    ld a, 0x30
-    ldh [P1], a
-    ld a, [pad]
-    cpl
-    and b
-    ld [pad_new], a
-    ld a, b
-    ld [pad], a
-    ret
 
 ; A new game in a maze from the seed.
 begin:
@@ -381,32 +275,6 @@ cell:
     ld h, a
     ret
 
-; a = a random byte; changes hl.
-random:
-    ld hl, seed
-    ld a, [hl+]
-    ld h, [hl]
-    ld l, a
-    ld a, h
-    rra
-    ld a, l
-    rra
-    xor h
-    ld h, a
-    ld a, l
-    rra
-    ld a, h
-    rra
-    xor l
-    ld l, a
-    xor h
-    ld h, a
-    ld a, l
-    ld [seed], a
-    ld a, h
-    ld [seed + 1], a
-    ret
-
 ; b, c = the tile of the pixels b, c.
 to_tile:
     srl b
@@ -509,14 +377,7 @@ move_player:
     ld a, h
     add high(MAP0) - high(board)
     ld [erase + 1], a
-    ld a, [score]
-    add 1
-    daa
-    ld [score], a
-    ld a, [score + 1]
-    adc 0
-    daa
-    ld [score + 1], a
+    call score_one
     ld a, 0x40
     ldh [NR11], a
     ld a, 0xA1
@@ -656,42 +517,12 @@ draw:
     ld [hl], 0x10
     ret
 
-; Off only in the vertical blank, as the console wants it.
-screen_off:
-    ldh a, [LCDC]
-    rlca
-    ret nc
-.wait:
-    ldh a, [LY]
-    cp 144
-    jr c, .wait
-    xor a
-    ldh [LCDC], a
-    ret
-
 screen_on:
     ld a, 0xF3 ; window with its own map, sprites, background
     ldh [LCDC], a
     ret
 
-clear:
-    xor a
-    ld [hl+], a
-    dec bc
-    ld a, b
-    or c
-    jr nz, clear
-    ret
-
-copy:
-    ld a, [hl+]
-    ld [de], a
-    inc de
-    dec bc
-    ld a, b
-    or c
-    jr nz, copy
-    ret
+    include "common.asm"
 
 tiles:
     ds 16 ; blank
