@@ -14,17 +14,18 @@ BRICKS equ 40
 TOP equ 16 ; pixels of the status bar, above the field
 BALL_SIZE equ 4
 RIGHTMOST equ 160 - BALL_SIZE
-PADDLE_WIDTH equ 24
+PADDLE_WIDTH equ 32
 PADDLE_Y equ 136
 PADDLE_SPEED equ 3
 SERVE_WAIT equ 24
 
 BLANK equ 0
 BRICK equ 1 ; and 2, its right half
-PADDLE equ 3 ; three tiles
+PADDLE equ 3 ; left end, middle, right end
 BALL equ 6
 DIGITS equ 7
 HEART equ 17
+PADDLE_PARTS equ PADDLE_WIDTH / 8
 
 STATUS_COLORS equ 0x1B
 FIELD_COLORS equ 0xE4
@@ -373,13 +374,13 @@ hit_paddle:
     cp PADDLE_WIDTH + BALL_SIZE - 1
     ret nc
     ld b, -2
-    cp 7
+    cp 4
     jr c, .bounce
     ld b, -1
-    cp 14
+    cp 18
     jr c, .bounce
     ld b, 1
-    cp 20
+    cp 31
     jr c, .bounce
     ld b, 2
 .bounce:
@@ -418,7 +419,8 @@ draw:
     ld a, [paddle_x]
     add 8
     ld b, a
-    ld c, PADDLE
+    ld c, PADDLE_PARTS
+    ld d, PADDLE
 .part:
     ld a, PADDLE_Y + 16
     ld [hl+], a
@@ -426,15 +428,18 @@ draw:
     ld [hl+], a
     add 8
     ld b, a
-    ld a, c
+    ld a, d
     ld [hl+], a
     xor a
     ld [hl+], a
-    inc c
+    ld d, PADDLE + 1
+    dec c
+    ret z
     ld a, c
-    cp PADDLE + 3
+    dec a
     jr nz, .part
-    ret
+    inc d
+    jr .part
 
 screen_on:
     ld a, 0x93
