@@ -1,4 +1,4 @@
-"""Our own games as assembly text with their descriptions, and the ROMs that benchmarks run; assembled when asked for."""
+"""Our own games as assembly text with their descriptions, and the ROMs of benchmarks; assembled when asked for."""
 
 import functools
 from importlib import resources

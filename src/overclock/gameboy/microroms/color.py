@@ -125,8 +125,13 @@ def _palette_registers() -> MicroRom:
 
 def _background_attributes() -> MicroRom:
     body = code("call color_scene") + store("LCDC", 0x91)
-    return _color("background_attributes", "attributes choose palette, bank, mirrors and priority of a tile", body,
-                  after=COLOR_SCENE, frames=20)  # fmt: skip
+    return _color(
+        "background_attributes",
+        "attributes choose palette, bank, mirrors and priority of a tile",
+        body,
+        after=COLOR_SCENE,
+        frames=20,
+    )
 
 
 def _crowd() -> list[tuple[int, int, int, int]]:
@@ -135,27 +140,47 @@ def _crowd() -> list[tuple[int, int, int, int]]:
 
 def _sprites_in_color() -> MicroRom:
     body = code("call color_scene", "call copy_oam") + store("LCDC", 0x97)
-    return _color("sprites_have_palettes_and_banks", "sprites choose one of eight palettes and a bank", body,
-                  after=COLOR_SCENE + sprite_table(_crowd()), frames=20)  # fmt: skip
+    return _color(
+        "sprites_have_palettes_and_banks",
+        "sprites choose one of eight palettes and a bank",
+        body,
+        after=COLOR_SCENE + sprite_table(_crowd()),
+        frames=20,
+    )
 
 
 def _sprite_order() -> MicroRom:
     sprites = [(50 + i, 90 - 4 * i, 3 * i, i % 8) for i in range(10)]
     body = code("call color_scene", "call copy_oam") + store("LCDC", 0x93)
-    return _color("sprites_in_order_of_oam", "in color the first in OAM is in front, wherever it is", body,
-                  after=COLOR_SCENE + sprite_table(sprites), frames=20)  # fmt: skip
+    return _color(
+        "sprites_in_order_of_oam",
+        "in color the first in OAM is in front, wherever it is",
+        body,
+        after=COLOR_SCENE + sprite_table(sprites),
+        frames=20,
+    )
 
 
 def _master_priority() -> MicroRom:
     body = code("call color_scene", "call copy_oam") + store("LCDC", 0x92)
-    return _color("sprites_always_in_front", "LCDC's bit 0 takes the background's priority away", body,
-                  after=COLOR_SCENE + sprite_table(_crowd()), frames=20)  # fmt: skip
+    return _color(
+        "sprites_always_in_front",
+        "LCDC's bit 0 takes the background's priority away",
+        body,
+        after=COLOR_SCENE + sprite_table(_crowd()),
+        frames=20,
+    )
 
 
 def _window_in_color() -> MicroRom:
     body = code("call color_scene", "call copy_oam") + store("WX", 50) + store("WY", 40) + store("LCDC", 0xF3)
-    return _color("window_has_attributes", "the window has attributes as the background", body,
-                  after=COLOR_SCENE + sprite_table(_crowd()), frames=20)  # fmt: skip
+    return _color(
+        "window_has_attributes",
+        "the window has attributes as the background",
+        body,
+        after=COLOR_SCENE + sprite_table(_crowd()),
+        frames=20,
+    )
 
 
 def _mid_frame_palettes() -> MicroRom:
@@ -164,8 +189,13 @@ def _mid_frame_palettes() -> MicroRom:
         body += (
             wait_line(line, f"l{number}") + store("BCPS", 0x80 | number * 8) + code("ld a, e", "ldh [BCPD], a", "inc e")
         )
-    return _color("palettes_in_mid_frame", "a palette may change between lines", body + code("jp frame"),
-                  after=COLOR_SCENE, frames=24)  # fmt: skip
+    return _color(
+        "palettes_in_mid_frame",
+        "a palette may change between lines",
+        body + code("jp frame"),
+        after=COLOR_SCENE,
+        frames=24,
+    )
 
 
 def _general_copy(blocks: int) -> MicroRom:
@@ -191,8 +221,9 @@ def _hblank_copy_stopped() -> MicroRom:
         wait_line(40, "b") + note("HDMA5") + store("HDMA5", 0x00) + note("HDMA5") + wait_line(60, "c") + note("HDMA5")
     )
     body += store("HDMA5", 0x83) + wait_line(80, "d") + note("HDMA5")
-    return _color("copy_in_hblanks_stopped", "a copy by HBlanks can be stopped and another started", body, after=FILL,
-                  frames=10)  # fmt: skip
+    return _color(
+        "copy_in_hblanks_stopped", "a copy by HBlanks can be stopped and another started", body, after=FILL, frames=10
+    )
 
 
 def _copy_registers() -> MicroRom:
@@ -223,5 +254,11 @@ def _modes_in_color() -> MicroRom:
     body += code("ld b, 60", "again:") + store("STAT", 0x20) + store("IF", 0) + code("ei", "halt", "nop", "di")
     body += store("STAT", 0x08) + store("IF", 0) + code("ei") + nops(90) + code("di", "dec b", "jp nz, again")
     handler = code("pop de", "push de", "ld [hl], e", "inc hl") + note("LY") + code("reti")
-    return _color("mode_lengths", "mode 3 takes as long as the line's sprites ask for", body, handlers={"stat": handler},
-                  after=COLOR_SCENE + sprite_table(_crowd()), frames=24)  # fmt: skip
+    return _color(
+        "mode_lengths",
+        "mode 3 takes as long as the line's sprites ask for",
+        body,
+        handlers={"stat": handler},
+        after=COLOR_SCENE + sprite_table(_crowd()),
+        frames=24,
+    )

@@ -100,8 +100,10 @@ def _counting() -> MicroRom:
 def _rotate_a() -> MicroRom:
     body = "".join(
         _with_flags(carry) + code(f"ld a, {value}", rotation, "call keep")
-        for rotation in ("rlca", "rrca", "rla", "rra", "cpl", "scf", "ccf") for value in EDGES for carry in (False, True)
-    )  # fmt: skip
+        for rotation in ("rlca", "rrca", "rla", "rra", "cpl", "scf", "ccf")
+        for value in EDGES
+        for carry in (False, True)
+    )
     return _instructions("rotate_a", "rotations of a clear the zero flag", body)
 
 
@@ -113,7 +115,8 @@ def _decimal() -> MicroRom:
 
 
 def _flags() -> MicroRom:
-    body = "".join(code(f"ld de, {value:#x}", "push de", "pop af", "call keep", "push af", "pop bc", "ld a, c", "call keep")
+    body = "".join(code(f"ld de, {value:#x}", "push de", "pop af", "call keep", "push af", "pop bc", "ld a, c",
+                        "call keep")
                    for value in (0x0000, 0x12FF, 0xFF0F, 0x34A5, 0xFFF0))  # fmt: skip
     return _instructions("pop_af", "the low four bits of f are always zero", body)
 

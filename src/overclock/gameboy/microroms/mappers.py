@@ -7,8 +7,8 @@ def roms() -> list[MicroRom]:
     """All of them."""
     found = [_rom_banks(kind, banks) for kind, banks in
              (("mbc1", 4), ("mbc1", 64), ("mbc2", 16), ("mbc3", 64), ("mbc5", 32), ("mbc5", 512))]  # fmt: skip
-    found += [_ram_banks(kind, kib) for kind, kib in
-              (("mbc1+ram", 8), ("mbc1+ram+battery", 32), ("mbc3+ram", 32), ("mbc5+ram", 32), ("mbc5+ram", 128))]  # fmt: skip
+    boards = (("mbc1+ram", 8), ("mbc1+ram+battery", 32), ("mbc3+ram", 32), ("mbc5+ram", 32), ("mbc5+ram", 128))
+    found += [_ram_banks(kind, kib) for kind, kib in boards]
     return [*found, _plain_rom(), _mbc1_modes(), _mbc2_ram(), _ram_off("mbc1+ram"), _ram_off("mbc3+ram"),
             _ram_off("mbc5+ram"), _code_in_banks(), _many_writes("mbc1", 64), _many_writes("mbc3", 64),
             _many_writes("mbc5", 64)]  # fmt: skip
@@ -43,8 +43,14 @@ def _rom_banks(kind: str, banks: int) -> MicroRom:
             _write(0x2000, 5) + READ + _write(0x0100, 7) + READ + _write(0x3F00, 9) + READ + _write(0x3E00, 3) + READ
         )
     body += code("ld a, [0x0000]", "ld [hl+], a", "ld a, [0x0150]", "ld [hl+], a")
-    return micro(f"mapper_{kind}_with_{banks}_banks", "a write to ROM chooses the bank at 4000", body, kind=kind,
-                 after=_marked(banks), frames=3)  # fmt: skip
+    return micro(
+        f"mapper_{kind}_with_{banks}_banks",
+        "a write to ROM chooses the bank at 4000",
+        body,
+        kind=kind,
+        after=_marked(banks),
+        frames=3,
+    )
 
 
 RAM_TRY = code("ld a, [0xA000]", "ld [hl+], a", "ld a, [0xBFFF]", "ld [hl+], a", "ld a, [0xA7FF]", "ld [hl+], a")
@@ -59,16 +65,30 @@ def _ram_banks(kind: str, kib: int) -> MicroRom:
     for bank in (0, 3, 1, 2, 15, 7):
         body += _write(0x4000, bank & (15 if "5" in kind else 3)) + RAM_TRY
     name = kind.replace("+", "_")
-    return micro(f"mapper_{name}_{kib}_kib_banks", "cartridge RAM has banks of 8 KiB", body, kind=kind, ram_kib=kib,
-                 after=_marked(4), frames=3)  # fmt: skip
+    return micro(
+        f"mapper_{name}_{kib}_kib_banks",
+        "cartridge RAM has banks of 8 KiB",
+        body,
+        kind=kind,
+        ram_kib=kib,
+        after=_marked(4),
+        frames=3,
+    )
 
 
 def _ram_off(kind: str) -> MicroRom:
     body = RAM_TRY + _write(0xA000, 0x11)
     for value in (0x0A, 0x00, 0x1A, 0x0B, 0xFA, 0x01, 0x0A):
         body += _write(0x1FFF, value) + RAM_TRY + _write(0xA000, 0x30 + (value & 0xF)) + RAM_TRY
-    return micro(f"mapper_{kind.split('+')[0]}_ram_needs_enabling", "RAM answers only after 0A was written below 2000",
-                 body, kind=kind, ram_kib=8, after=_marked(2), frames=3)  # fmt: skip
+    return micro(
+        f"mapper_{kind.split('+')[0]}_ram_needs_enabling",
+        "RAM answers only after 0A was written below 2000",
+        body,
+        kind=kind,
+        ram_kib=8,
+        after=_marked(2),
+        frames=3,
+    )
 
 
 def _plain_rom() -> MicroRom:
@@ -86,8 +106,15 @@ def _mbc1_modes() -> MicroRom:
                 _write(0x4000, upper) + _write(0x6000, mode) + _write(0xA000, 0x40 + 8 * mode + upper) + RAM_TRY + READ
             )
             body += _write(0x4000, 0)
-    return micro("mapper_mbc1_modes", "MBC1's mode decides whether its upper bits reach RAM", body, kind="mbc1+ram",
-                 ram_kib=32, after=_marked(32), frames=3)  # fmt: skip
+    return micro(
+        "mapper_mbc1_modes",
+        "MBC1's mode decides whether its upper bits reach RAM",
+        body,
+        kind="mbc1+ram",
+        ram_kib=32,
+        after=_marked(32),
+        frames=3,
+    )
 
 
 def _mbc2_ram() -> MicroRom:
@@ -96,8 +123,14 @@ def _mbc2_ram() -> MicroRom:
         body += _write(address, value)
         body += "".join(code(f"ld a, [{a:#x}]", "ld [hl+], a") for a in (0xA000, 0xA1FF, 0xA200, 0xA3FF, 0xBFFF))
     body += _write(0x0000, 0) + RAM_TRY
-    return micro("mapper_mbc2_has_half_bytes", "MBC2 holds 512 half bytes that repeat", body, kind="mbc2+battery",
-                 after=_marked(4), frames=3)  # fmt: skip
+    return micro(
+        "mapper_mbc2_has_half_bytes",
+        "MBC2 holds 512 half bytes that repeat",
+        body,
+        kind="mbc2+battery",
+        after=_marked(4),
+        frames=3,
+    )
 
 
 def _code_in_banks() -> MicroRom:
@@ -120,5 +153,12 @@ def _many_writes(kind: str, banks: int) -> MicroRom:
     body += code("pop hl") + READ + code("ld a, [0xA000]", "ld [hl+], a", "ld a, h", "and 0xCF", "ld h, a")
     body += code("dec b", "jp nz, .again")
     ram = kind + "+ram"
-    return micro(f"mapper_{kind}_any_write", "any byte may be written to any register of a mapper", body, kind=ram,
-                 ram_kib=32, after=_marked(banks), frames=3)  # fmt: skip
+    return micro(
+        f"mapper_{kind}_any_write",
+        "any byte may be written to any register of a mapper",
+        body,
+        kind=ram,
+        ram_kib=32,
+        after=_marked(banks),
+        frames=3,
+    )

@@ -48,9 +48,12 @@ def _window_at(wx: int, wy: int) -> MicroRom:
     body = code("call scene") + store("WX", wx) + store("WY", wy) + store("SCX", 5)
     body += store("LCDC", PLAIN | WINDOW | WINDOW_MAP_1)
     return micro(
-        f"picture_window_at_{wx}_{wy}", "the window begins at WX - 7, WY and covers what is right and below of it", body,
-        after=SCENE, frames=14,
-    )  # fmt: skip
+        f"picture_window_at_{wx}_{wy}",
+        "the window begins at WX - 7, WY and goes on to the right and down",
+        body,
+        after=SCENE,
+        frames=14,
+    )
 
 
 def _frames(body: str) -> str:
@@ -60,15 +63,21 @@ def _frames(body: str) -> str:
 def _scrolling() -> MicroRom:
     move = code("inc b", "inc b", "inc b", "ld a, b", "ldh [SCX], a", "swap a", "ldh [SCY], a")
     body = code("call scene") + store("LCDC", PLAIN) + _frames(move)
-    return micro("picture_scrolls_every_frame", "the background wraps around in both directions", body, after=SCENE,
-                 frames=60)  # fmt: skip
+    return micro(
+        "picture_scrolls_every_frame", "the background wraps around in both directions", body, after=SCENE, frames=60
+    )
 
 
 def _window_moving() -> MicroRom:
     move = code("inc b", "inc b", "inc b", "ld a, b", "ldh [WX], a", "inc c", "ld a, c", "ldh [WY], a")
     body = code("call scene") + store("LCDC", PLAIN | WINDOW | WINDOW_MAP_1) + _frames(move)
-    return micro("picture_window_moves_every_frame", "the window is drawn from its own first line wherever it begins",
-                 body, after=SCENE, frames=90)  # fmt: skip
+    return micro(
+        "picture_window_moves_every_frame",
+        "the window is drawn from its own first line wherever it begins",
+        body,
+        after=SCENE,
+        frames=90,
+    )
 
 
 def _by_interrupt() -> MicroRom:
@@ -76,8 +85,14 @@ def _by_interrupt() -> MicroRom:
     body += store("IF", 0) + code("ei", ".again:", "halt", "nop", "jr .again")
     handler = code("push af", "ldh a, [LY]", "ldh [SCX], a", "add 3", "cp 144", "jr c, .on", "xor a", ".on:")
     handler += code("ldh [LYC], a", "pop af", "reti")
-    return micro("picture_scrolled_by_line_interrupts", "a line interrupt in time changes the picture from its line on",
-                 body, handlers={"stat": handler}, after=SCENE, frames=16)  # fmt: skip
+    return micro(
+        "picture_scrolled_by_line_interrupts",
+        "a line interrupt in time changes the picture from its line on",
+        body,
+        handlers={"stat": handler},
+        after=SCENE,
+        frames=16,
+    )
 
 
 def _lcdc_values() -> MicroRom:

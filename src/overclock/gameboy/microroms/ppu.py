@@ -152,5 +152,10 @@ def _vblank_and_stat() -> MicroRom:
     body = store("STAT", 0x10) + store("IE", 3) + store("IF", 0) + code("ei", ".idle:", "inc b", "jr .idle")
     tell = code("push af", "ld a, {}", "ld [hl+], a", "ld a, b", "ld [hl+], a") + note("STAT") + code("pop af", "reti")
     handlers = {"vblank": tell.format(1), "stat": tell.format(2)}
-    return micro("ppu_vblank_before_stat_at_line_144", "at line 144 both interrupts come, the vertical blank first", body,
-                 handlers=handlers, frames=6)  # fmt: skip
+    return micro(
+        "ppu_vblank_before_stat_at_line_144",
+        "at line 144 both interrupts come, the vertical blank first",
+        body,
+        handlers=handlers,
+        frames=6,
+    )

@@ -52,7 +52,8 @@ def _instruction(rng: random.Random) -> list[str]:
         [f"{rng.choice(ARITHMETIC)} a, {byte}"], [f"{rng.choice(SHIFTS)} {register}"],
         [f"{rng.choice(BIT_GROUPS)} {rng.randrange(8)}, {register}"], [f"inc {register}"], [f"dec {register}"],
         [rng.choice(("daa", "cpl", "scf", "ccf", "rlca", "rrca", "rla", "rra", "nop"))],
-        [_point(rng), f"ld [hl], {byte}"], [_point(rng), f"ld {register}, [hl]"], [_point(rng), "ld [hl+], a", "ld a, [hl-]"],
+        [_point(rng), f"ld [hl], {byte}"], [_point(rng), f"ld {register}, [hl]"],
+        [_point(rng), "ld [hl+], a", "ld a, [hl-]"],
         [_point(rng), f"{rng.choice(ARITHMETIC)} a, [hl]"], [_point(rng), f"{rng.choice(SHIFTS)} [hl]"],
         [_point(rng), f"{rng.choice(BIT_GROUPS)} {rng.randrange(8)}, [hl]"], [_point(rng), "inc [hl]"],
         [f"ld {pair}, {rng.randrange(0x10000):#x}"], [f"inc {pair}"], [f"dec {pair}"], [f"add hl, {pair}"],
@@ -61,7 +62,8 @@ def _instruction(rng: random.Random) -> list[str]:
         [f"ldh a, [{rng.choice(READABLE)}]"], [f"ld a, {byte}", f"ldh [{rng.choice(WRITABLE)}], a"],
         [f"ld a, {rng.choice(LCDC_VALUES):#x}", "ldh [LCDC], a"], [f"jr {condition}, @ + 3", f"inc {register}"],
         [f"ld [{PLACE + rng.randrange(0x800):#x}], a"], [f"ld a, [{PLACE + rng.randrange(0x800):#x}]"],
-        [f"ld de, {0x8000 + rng.randrange(0x2000):#x}", "ld [de], a"], [f"ld bc, {0xFE00 + rng.randrange(0xA0):#x}", "ld [bc], a"],
+        [f"ld de, {0x8000 + rng.randrange(0x2000):#x}", "ld [de], a"],
+        [f"ld bc, {0xFE00 + rng.randrange(0xA0):#x}", "ld [bc], a"],
         [f"ld de, {0x8000 + rng.randrange(0x2000):#x}", "ld a, [de]"], ["call helper"], [f"call {condition}, helper"],
         [f"ld [{PLACE + rng.randrange(0x700):#x}], sp"],
     ]  # fmt: skip
@@ -125,5 +127,11 @@ def _interrupted(seed: int) -> MicroRom:
     )
     names = ("vblank", "stat", "timer", "serial")
     handlers = {vector: count.format(hex(0xC3C0 + 2 * i)) for i, vector in enumerate(names)}
-    return micro(f"random_interrupted_{seed}", "any program does the same", body + code("jp outer"), handlers=handlers,
-                 after=HELPER, frames=30)  # fmt: skip
+    return micro(
+        f"random_interrupted_{seed}",
+        "any program does the same",
+        body + code("jp outer"),
+        handlers=handlers,
+        after=HELPER,
+        frames=30,
+    )

@@ -52,8 +52,9 @@ def _length(sound: bool) -> MicroRom:
     body += store("NR42", 0xF0) + store("NR41", 0x20) + store("NR44", 0xC0)
     body += code("ld bc, 0x0C00", ".read:") + note("NR52") + code("ld a, h", "and 0xCF", "ld h, a") + _pause(16)
     body += code("dec bc", "ld a, b", "or c", "jr nz, .read")
-    return micro(_name("length_ends_channels", sound), "NR52 tells which channels have not run out", body, sound=sound,
-                 frames=30)  # fmt: skip
+    return micro(
+        _name("length_ends_channels", sound), "NR52 tells which channels have not run out", body, sound=sound, frames=30
+    )
 
 
 def _pause(rounds: int) -> str:
@@ -64,8 +65,13 @@ def _sweep(sound: bool) -> MicroRom:
     body = store("NR52", 0x80) + store("NR12", 0xF0) + store("NR10", 0x11) + store("NR13", 0x00) + store("NR14", 0x84)
     body += code("ld bc, 0x0400", ".read:") + note("NR52") + code("ld a, h", "and 0xCF", "ld h, a") + _pause(40)
     body += code("dec bc", "ld a, b", "or c", "jr nz, .read")
-    return micro(_name("sweep_ends_channel_one", sound), "a sweep beyond the highest tone ends the channel", body, sound=sound,
-                 frames=20)  # fmt: skip
+    return micro(
+        _name("sweep_ends_channel_one", sound),
+        "a sweep beyond the highest tone ends the channel",
+        body,
+        sound=sound,
+        frames=20,
+    )
 
 
 def _envelope(sound: bool) -> MicroRom:
@@ -76,8 +82,12 @@ def _envelope(sound: bool) -> MicroRom:
         for base in (0xFF10, 0xFF15, 0xFF1F):
             body += store(f"{base + 2:#x}", 0) + note("NR52")
     body += store("NR30", 0x80) + store("NR34", 0x80) + note("NR52") + store("NR30", 0) + note("NR52")
-    return micro(_name("silent_converters_end_channels", sound), "a channel whose converter is off does not play", body,
-                 sound=sound)  # fmt: skip
+    return micro(
+        _name("silent_converters_end_channels", sound),
+        "a channel whose converter is off does not play",
+        body,
+        sound=sound,
+    )
 
 
 def _every_write(sound: bool) -> MicroRom:
@@ -94,5 +104,9 @@ def _wave_while_playing(sound: bool) -> MicroRom:
     body = store("NR52", 0x80) + "".join(store(f"WAVE + {i}", i * 16 + 15 - i) for i in range(16)) + store("NR30", 0x80)
     body += store("NR32", 0x20) + store("NR33", 0x00) + store("NR34", 0x87) + code("ld b, 100", ".read:")
     body += note("WAVE") + note("WAVE + 5") + code("dec b", "jr nz, .read") + store("NR30", 0) + note("WAVE")
-    return micro(_name("wave_memory_while_playing", sound), "while the channel plays only its present byte is seen", body,
-                 sound=sound)  # fmt: skip
+    return micro(
+        _name("wave_memory_while_playing", sound),
+        "while the channel plays only its present byte is seen",
+        body,
+        sound=sound,
+    )

@@ -21,7 +21,8 @@ def roms() -> list[MicroRom]:
     found += [_serial(name, control) for name, control in (("inside", 0x81), ("outside", 0x80), ("stopped", 0x01))]
     return [
         *found, _dma_reads(), _dma_length(), _dma_restart(), _dma_sees_changes(), _dma_register(), _dma_while_drawing(),
-        _serial_interrupt(), _serial_restart(), _serial_registers(), _joypad_rows(), _joypad_interrupt(), _joypad_halt(),
+        _serial_interrupt(), _serial_restart(), _serial_registers(), _joypad_rows(), _joypad_interrupt(),
+        _joypad_halt(),
         _joypad_unwritten(),
     ]  # fmt: skip
 
@@ -80,8 +81,13 @@ def _dma_while_drawing() -> MicroRom:
     body += code("jr nz, .again", "call HRAM", "ld de, 0xC100", ".next:", "ld a, [de]", "add 5", "ld [de], a", "inc e")
     body += code("ld a, e", "cp 160", "jr nz, .next", "jr .again")
     text = SCENE + sprite_table([(50 + i, 20 + 9 * i, i, 0) for i in range(12)]) + DMA_ROUTINE + COPY_ROUTINE
-    return micro("dma_in_mid_picture", "a transfer in the middle of a picture changes the sprites below it", body,
-                 after=text, frames=24)  # fmt: skip
+    return micro(
+        "dma_in_mid_picture",
+        "a transfer in the middle of a picture changes the sprites below it",
+        body,
+        after=text,
+        frames=24,
+    )
 
 
 def _serial(name: str, control: int) -> MicroRom:
@@ -97,8 +103,13 @@ def _serial_interrupt() -> MicroRom:
     body += code("jr .idle")
     handler = code("push af") + note("DIV") + note("TIMA") + note("SB") + note("SC") + store("SB", 0x11)
     handler += store("SC", 0x81) + code("ld a, b", "ld [hl+], a", "pop af", "reti")
-    return micro("serial_interrupts_when_done", "the end of a transfer interrupts and clears SC's bit 7", body,
-                 handlers={"serial": handler}, frames=10)  # fmt: skip
+    return micro(
+        "serial_interrupts_when_done",
+        "the end of a transfer interrupts and clears SC's bit 7",
+        body,
+        handlers={"serial": handler},
+        frames=10,
+    )
 
 
 def _serial_restart() -> MicroRom:
@@ -120,8 +131,13 @@ def _joypad_rows() -> MicroRom:
     for select in (0x10, 0x20, 0x30, 0x00):
         body += store("P1", select) + code("ldh a, [P1]", "ldh a, [P1]", "ldh a, [P1]", "ld [hl+], a")
     body += note("IF") + code("ld a, h", "and 0xCF", "ld h, a", "jr .again")
-    return micro("joypad_rows_are_selected", "P1 shows the row whose bit is clear, pressed keys as zeros", body,
-                 handlers={"vblank": code("reti")}, frames=30)  # fmt: skip
+    return micro(
+        "joypad_rows_are_selected",
+        "P1 shows the row whose bit is clear, pressed keys as zeros",
+        body,
+        handlers={"vblank": code("reti")},
+        frames=30,
+    )
 
 
 def _joypad_interrupt() -> MicroRom:
@@ -130,8 +146,13 @@ def _joypad_interrupt() -> MicroRom:
         code("push af", "ld a, 0xAA", "ld [hl+], a") + note("P1") + note("LY") + code("res 5, h", "pop af", "reti")
     )
     frame = code("push af") + store("P1", 0x10) + note("P1") + store("P1", 0x20) + note("P1") + store("P1", 0x00)
-    return micro("joypad_interrupts_on_press", "a key that goes down asks for an interrupt", body,
-                 handlers={"joypad": pressed, "vblank": frame + code("res 5, h", "pop af", "reti")}, frames=30)  # fmt: skip
+    return micro(
+        "joypad_interrupts_on_press",
+        "a key that goes down asks for an interrupt",
+        body,
+        handlers={"joypad": pressed, "vblank": frame + code("res 5, h", "pop af", "reti")},
+        frames=30,
+    )
 
 
 def _joypad_halt() -> MicroRom:
@@ -143,5 +164,10 @@ def _joypad_halt() -> MicroRom:
 def _joypad_unwritten() -> MicroRom:
     body = store("P1", 0x10) + store("IE", 1) + store("IF", 0) + code("ei", ".again:", "halt", "nop") + note("P1")
     body += code("res 5, h", "jr .again")
-    return micro("joypad_read_without_writing", "P1 follows the keys while a row stays selected", body,
-                 handlers={"vblank": code("reti")}, frames=30)  # fmt: skip
+    return micro(
+        "joypad_read_without_writing",
+        "P1 follows the keys while a row stays selected",
+        body,
+        handlers={"vblank": code("reti")},
+        frames=30,
+    )
