@@ -13,6 +13,7 @@ struct Under {
 
 impl Machine {
     pub fn draw_line(&mut self) {
+        self.screen.blank = false;
         let mut under = [Under::default(); WIDTH];
         let lcd = self.lcd;
         let row = usize::from(lcd.ly) * WIDTH;

@@ -7,6 +7,8 @@ use crate::cpu::Cpu;
 use crate::machine::Machine;
 
 const LONGEST: u16 = 24;
+/// Cycles of JR, which no jump beats.
+const SHORTEST_JUMP: u64 = 12;
 
 /// What the loop found last waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,11 +28,18 @@ pub(crate) struct Idle {
     waits: Waits,
     /// Cycles of one round.
     period: u64,
+    /// The cycle up to which rounds were passed over last.
+    passed_to: u64,
     /// The registers at the last jump.
     cpu: Cpu,
 }
 
 impl Idle {
+    /// When the last jump began, if rounds were passed over up to `now`.
+    pub fn last_jump(&self, now: u64) -> u64 {
+        if self.passed_to == now { now - SHORTEST_JUMP } else { 0 }
+    }
+
     /// Something happened beside the loop.
     pub fn forget(&mut self) {
         self.target = 0xFFFF;
@@ -50,7 +59,7 @@ impl Machine {
     #[inline(never)]
     fn pass_over(&mut self, cpu: &Cpu, now: u64, target: u16, length: u16) -> u64 {
         if self.idle.target != target {
-            self.idle = Idle { target, waits: Waits::Unknown, period: 0, cpu: *cpu };
+            self.idle = Idle { target, waits: Waits::Unknown, period: 0, passed_to: 0, cpu: *cpu };
             return 0;
         }
         if self.idle.cpu != *cpu {
@@ -70,7 +79,11 @@ impl Machine {
             Waits::Line => self.horizon.min(self.cycle_of(self.lcd.next_line())),
             Waits::Lcd => self.horizon.min(self.cycle_of(self.lcd.at)),
         };
-        limit.saturating_sub(now) / self.idle.period * self.idle.period
+        let cycles = limit.saturating_sub(now) / self.idle.period * self.idle.period;
+        if cycles > 0 {
+            self.idle.passed_to = now + cycles;
+        }
+        cycles
     }
 
     /// Follow the loop's code: what it reads, if reading is all it does, and how long a round takes.

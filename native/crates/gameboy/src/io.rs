@@ -28,7 +28,7 @@ impl Machine {
                     self.joypad.lines()
                 }
             }
-            0xFF01 => self.serial.data,
+            0xFF01 => 0xFF,
             0xFF02 => self.serial.control | 0x7E,
             0xFF04 => self.timer.div(when.at),
             0xFF05 => self.timer.tima(),
@@ -77,9 +77,7 @@ impl Machine {
                 if self.serial.sync(when.at) {
                     self.requested |= 8;
                 }
-                if address == 0xFF01 {
-                    self.serial.data = value;
-                } else {
+                if address == 0xFF02 {
                     self.serial.write_control(when.at, value);
                 }
             }
@@ -147,6 +145,7 @@ impl Machine {
         } else if was_on && !is_on {
             self.lcd.starting = false;
             self.lcd.stop(self.dots(at));
+            self.frame_done = true;
         }
     }
 

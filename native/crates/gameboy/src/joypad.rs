@@ -34,7 +34,7 @@ pub(crate) struct Joypad {
 
 impl Joypad {
     pub fn new() -> Self {
-        Self { pressed: 0, selected: 0, shown: 0xCF }
+        Self { pressed: 0, selected: 0, shown: 0 }
     }
 
     /// Whether the button was up before.
@@ -50,7 +50,12 @@ impl Joypad {
 
     pub fn write(&mut self, value: u8) {
         self.selected = value & 0x30;
-        self.shown = self.lines();
+        // Bits 4 and 5 read 0, and with both rows chosen, or none, no button shows.
+        self.shown = match self.selected {
+            0x10 => 0xCF & !(self.pressed >> 4),
+            0x20 => 0xCF & !(self.pressed & 0x0F),
+            _ => 0xCF,
+        };
     }
 
     pub fn shown(&self) -> u8 {

@@ -70,7 +70,7 @@ pub(crate) struct Lcd {
 
 impl Lcd {
     pub fn new(color: bool) -> Self {
-        Self { at: FRAME, coincidence: true, color, ..Self::default() }
+        Self { at: FRAME, coincidence: true, color, obp0: 0xFF, obp1: 0xFF, ..Self::default() }
     }
 
     pub fn is_on(&self) -> bool {

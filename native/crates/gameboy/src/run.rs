@@ -32,7 +32,8 @@ impl GameBoy {
                 now += DISPATCH;
             }
             machine.horizon = machine.next_horizon();
-            if cpu.halted || cpu.locked {
+            let waited = cpu.halted || cpu.locked;
+            if waited {
                 (now, last) = wait(machine, now);
             } else if cpu.ei {
                 now = after_ei(&mut cpu, machine, now);
@@ -45,6 +46,10 @@ impl GameBoy {
                     ran = Ran::Hook;
                     break;
                 }
+            }
+            // While it waits, PC stays at the HALT.
+            if cpu.halted && !waited {
+                cpu.pc = cpu.pc.wrapping_sub(1);
             }
             if cpu.stopped {
                 stop(&mut cpu, machine, now);
@@ -68,7 +73,7 @@ fn run(cpu: &mut Cpu, machine: &mut Machine, mut now: u64, mut last: u64) -> (u6
         let next = step(&mut local, machine, now);
         if next >= machine.horizon {
             *cpu = local;
-            return (next, last);
+            return (next, last.max(machine.idle.last_jump(next)));
         }
         now = next;
         last = next;
@@ -93,7 +98,7 @@ fn run_hooked(
         machine.idle.forget();
         let next = step(cpu, machine, now);
         if next >= machine.horizon {
-            return (next, last, false);
+            return (next, last.max(machine.idle.last_jump(next)), false);
         }
         now = next;
         last = next;
@@ -106,7 +111,9 @@ fn serve(cpu: &mut Cpu, machine: &mut Machine, now: u64) -> bool {
     if pending == 0 || cpu.locked {
         return false;
     }
-    cpu.halted = false;
+    if std::mem::take(&mut cpu.halted) {
+        cpu.pc = cpu.pc.wrapping_add(1);
+    }
     if !cpu.ime {
         return false;
     }

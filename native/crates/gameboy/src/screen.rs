@@ -12,6 +12,8 @@ pub(crate) struct Screen {
     pub shades: [u8; PIXELS],
     /// 15-bit colors; empty on a Game Boy.
     pub colors: Box<[u16]>,
+    /// Nothing has been drawn yet: every byte of the picture is 0.
+    pub blank: bool,
     /// Whether this frame is to be seen.
     pub drawing: bool,
     /// The line of the window that is drawn next.
@@ -21,10 +23,14 @@ pub(crate) struct Screen {
 impl Screen {
     pub fn new(color: bool) -> Self {
         let colors = vec![0x7FFF; if color { PIXELS } else { 0 }].into_boxed_slice();
-        Self { shades: [0; PIXELS], colors, drawing: false, window_line: 0 }
+        Self { shades: [0; PIXELS], colors, blank: true, drawing: false, window_line: 0 }
     }
 
     pub fn rgba(&self, into: &mut [u8]) {
+        if self.blank {
+            into.fill(0);
+            return;
+        }
         let pixels = into.chunks_exact_mut(4);
         if self.colors.is_empty() {
             for (pixel, shade) in pixels.zip(&self.shades) {

@@ -2,19 +2,18 @@
 
 use crate::timer::NEVER;
 
-/// Cycles of a byte by the internal clock.
-const BYTE: u64 = 8 * 512;
+/// Cycles of a byte by the internal clock; a console takes four times as long.
+const BYTE: u64 = 1024;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Serial {
-    pub data: u8,
     pub control: u8,
     pub done: u64,
 }
 
 impl Serial {
     pub fn new() -> Self {
-        Self { data: 0xFF, control: 0, done: NEVER }
+        Self { control: 0, done: NEVER }
     }
 
     /// Whether a transfer ended up to `now`, and an interrupt is requested.
@@ -23,7 +22,6 @@ impl Serial {
             return false;
         }
         self.done = NEVER;
-        self.data = 0xFF;
         self.control &= 0x7F;
         true
     }

@@ -16,7 +16,7 @@ pub(crate) struct Sound {
 
 impl Sound {
     pub fn new(emulated: bool) -> Self {
-        Self { emulated, registers: [0; 0x20], wave: [0; 16] }
+        Self { emulated, registers: [0; 0x20], wave: [0xFF; 16] }
     }
 
     /// FF10 to FF3F.

@@ -35,11 +35,6 @@ impl Timer {
         ((now - self.zero) >> 8) as u8
     }
 
-    /// The counter behind DIV.
-    pub fn counter(&self, now: u64) -> u64 {
-        now - self.zero
-    }
-
     /// Count up to `now`; whether an interrupt was requested on the way.
     pub fn sync(&mut self, now: u64) -> bool {
         let mut interrupt = false;
