@@ -5,6 +5,7 @@
 
 use crate::cartridge::Window;
 use crate::cpu::{Bus, Cpu};
+use crate::lcd::Next;
 use crate::machine::{CARTRIDGE, Machine, VRAM, WRAM};
 use crate::Compat;
 
@@ -196,9 +197,19 @@ impl Machine {
 
     /// Whether the reference's own rule keeps LD A,(DE), LD A,(HL) and LD (DE),A from `address`.
     #[inline(never)]
-    fn locked_for_checked(&mut self, address: u16, when: When) -> bool {
+    fn locked_for_checked(&mut self, address: u16, writes: bool, when: When) -> bool {
         self.sync_lcd(when.lcd, when.start);
-        if address < 0xA000 { self.lcd.mode == 3 } else { self.lcd.mode >= 2 }
+        if !self.lcd.is_on() {
+            return false;
+        }
+        let soon = self.lcd.at - self.dots(when.lcd) <= 4;
+        let (next, mode) = (self.lcd.next, self.lcd.mode);
+        match (address < 0xA000, writes) {
+            (true, true) => mode == 3,
+            (true, false) => mode == 3 || mode == 2 && soon,
+            (false, true) => mode == 3 || mode == 2 && !soon,
+            (false, false) => mode >= 2 || next == Next::Scan && soon,
+        }
     }
 }
 
@@ -227,13 +238,13 @@ impl Bus for Machine {
     #[inline(always)]
     fn read_checked(&mut self, now: u64, m: u64, address: u16) -> u8 {
         let when = When { lcd: now + 4, ..When::data(now, m) };
-        if lockable(address) && self.locked_for_checked(address, when) { 0xFF } else { self.get(address, when) }
+        if lockable(address) && self.locked_for_checked(address, false, when) { 0xFF } else { self.get(address, when) }
     }
 
     #[inline(always)]
     fn write_checked(&mut self, now: u64, m: u64, address: u16, value: u8) {
         let when = When::data(now, m);
-        if !(lockable(address) && self.locked_for_checked(address, When { lcd: now + 4, ..when })) {
+        if !(lockable(address) && self.locked_for_checked(address, true, When { lcd: now + 4, ..when })) {
             self.put(address, value, when);
         }
     }

@@ -30,6 +30,13 @@ impl Machine {
         }
     }
 
+    /// The frame in which the LCD went on, or in which it is off, shows one color.
+    pub fn draw_nothing(&mut self) {
+        self.screen.blank = false;
+        self.screen.shades.fill(self.lcd.bgp & 3);
+        self.screen.colors.fill(0x7FFF);
+    }
+
     fn draw_background(&mut self, under: &mut [Under; WIDTH], row: usize) {
         let lcd = self.lcd;
         let window = lcd.lcdc & 0x20 != 0 && lcd.wy <= lcd.ly && lcd.wx <= 166;

@@ -146,6 +146,9 @@ impl Machine {
             self.lcd.starting = false;
             self.lcd.stop(self.dots(at));
             self.frame_done = true;
+            if self.screen.drawing {
+                self.draw_nothing();
+            }
         }
     }
 

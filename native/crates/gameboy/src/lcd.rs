@@ -136,7 +136,7 @@ impl Lcd {
     }
 
     /// Take the transition that is due. `penalty` gives what mode 3 lasts longer; the result is what to request in IF.
-    pub fn take(&mut self, penalty: impl FnOnce(&Self) -> u64) -> u8 {
+    pub fn take(&mut self, penalty: impl FnOnce(&Self) -> i64) -> u8 {
         let due = self.at;
         match self.next {
             Next::OffFrame => {
@@ -147,7 +147,7 @@ impl Lcd {
             Next::Transfer => {
                 self.mode = 3;
                 self.next = Next::HBlank;
-                self.at = due + self.transfer() + penalty(self);
+                self.at = (due + self.transfer()).wrapping_add_signed(penalty(self));
                 self.level(false)
             }
             Next::HBlank => {
@@ -159,7 +159,12 @@ impl Lcd {
                 self.ly += 1;
                 self.next = Next::Scan;
                 self.at = due + EARLY;
-                if self.first { 0 } else { self.compare() }
+                if self.first {
+                    self.coincidence = false;
+                    self.level(false)
+                } else {
+                    self.compare()
+                }
             }
             Next::Scan => {
                 if self.color && !self.first {

@@ -178,14 +178,19 @@ impl Machine {
                 self.sync_dma(now);
             }
             Next::HBlank => {
-                if self.screen.drawing {
+                if self.screen.drawing && !self.lcd.first {
                     self.draw_line();
                 }
                 if self.hdma.is_waiting() {
                     self.copy_hdma_block();
                 }
             }
-            Next::Frame | Next::OffFrame => self.frame_done = true,
+            Next::Frame | Next::OffFrame => {
+                self.frame_done = true;
+                if self.screen.drawing && (self.lcd.first || next == Next::OffFrame) {
+                    self.draw_nothing();
+                }
+            }
             _ => {}
         }
         let oam = &self.oam;

@@ -28,12 +28,15 @@ impl GameBoy {
         machine.frame_done = false;
         loop {
             let mut last = now;
-            if serve(&mut cpu, machine, now) {
-                now += DISPATCH;
-            }
+            let served = serve(&mut cpu, machine, now);
             machine.horizon = machine.next_horizon();
             let waited = cpu.halted || cpu.locked;
-            if waited {
+            if served {
+                now += DISPATCH;
+            }
+            if served && now >= machine.horizon {
+                // The handler's first instruction has to wait until the devices have been looked at.
+            } else if waited {
                 (now, last) = wait(machine, now);
             } else if cpu.ei {
                 now = after_ei(&mut cpu, machine, now);
@@ -117,16 +120,19 @@ fn serve(cpu: &mut Cpu, machine: &mut Machine, now: u64) -> bool {
     if !cpu.ime {
         return false;
     }
-    let number = pending.trailing_zeros();
-    machine.requested &= !(1 << number);
     machine.idle.forget();
     cpu.ime = false;
     let [high, low] = cpu.pc.to_be_bytes();
     cpu.sp = cpu.sp.wrapping_sub(1);
     machine.write_stack(now, 2, cpu.sp, high);
+    // The push may have landed on IE; if that allows nothing any more, the handler is at 0000.
+    let pending = machine.requested & machine.high[0x7F] & INTERRUPTS;
+    let number = pending.trailing_zeros();
+    let target = if pending == 0 { 0 } else { 0x40 + 8 * number as u16 };
+    machine.requested &= !pending | pending.wrapping_sub(1);
     cpu.sp = cpu.sp.wrapping_sub(1);
-    machine.write_stack(now, 3, cpu.sp, low);
-    cpu.pc = 0x40 + 8 * number as u16;
+    machine.write_stack(now, 3, cpu.sp, if pending == 0 { 0 } else { low });
+    cpu.pc = target;
     true
 }
 

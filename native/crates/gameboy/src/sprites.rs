@@ -3,6 +3,8 @@
 use crate::lcd::Lcd;
 
 const MOST: usize = 10;
+/// The first column at which a sprite is not on the screen any more.
+const BEYOND: u8 = 168;
 
 /// Sprites of one line, by their number in OAM, in OAM's order.
 pub(crate) struct OnLine {
@@ -35,28 +37,26 @@ impl OnLine {
     }
 }
 
-/// Dots by which scrolling and sprites make mode 3 longer.
-pub(crate) fn penalty(lcd: &Lcd, oam: &[u8; 0xA0]) -> u64 {
-    let scroll = u64::from(lcd.scx & 7);
+/// Dots by which scrolling and sprites make mode 3 longer, or a little shorter, as measured on the reference.
+pub(crate) fn penalty(lcd: &Lcd, oam: &[u8; 0xA0]) -> i64 {
+    let scroll = [0, 4, 4, 4, 4, 8, 8, 8][usize::from(lcd.scx & 7)];
     if lcd.lcdc & 2 == 0 {
         return scroll;
     }
-    let mut seen = [false; 33];
+    let line = OnLine::find(lcd, oam);
+    let column = |number: u8| oam[usize::from(number) * 4 + 1];
     let mut dots = 0;
-    let mut line = OnLine::find(lcd, oam);
-    line.numbers_mut().sort_by_key(|number| oam[usize::from(*number) * 4 + 1]);
-    for &number in line.numbers() {
-        let x = oam[usize::from(number) * 4 + 1];
-        if x >= 168 {
+    for (index, &number) in line.numbers().iter().enumerate() {
+        let x = column(number);
+        if x >= BEYOND {
             continue;
         }
-        let place = usize::from(x) + usize::from(lcd.scx & 7);
-        dots += 6;
-        let tile = place >> 3;
-        if !seen[tile] {
-            seen[tile] = true;
-            dots += 5u64.saturating_sub((place & 7) as u64);
-        }
+        let again = line.numbers()[..index].iter().any(|&earlier| column(earlier) == x);
+        dots += if again { 6 } else { 11 - i64::from(x.wrapping_add(lcd.scx) & 7).min(5) };
     }
-    scroll + dots
+    match (line.numbers().is_empty(), dots) {
+        (true, _) => scroll,
+        (false, 0) => scroll - 4,
+        _ => scroll + (dots - 7).max(0),
+    }
 }
