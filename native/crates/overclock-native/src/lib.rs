@@ -10,6 +10,7 @@ mod gameboy;
 mod pong;
 mod sm83;
 mod state;
+mod vec_gameboy;
 mod vector;
 
 use numpy::PyArray1;
@@ -55,6 +56,8 @@ mod overclock_native {
     use super::rng_words;
     #[pymodule_export]
     use super::sm83::sm83_step;
+    #[pymodule_export]
+    use super::vec_gameboy::{GameBoyState, VecGameBoy};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
