@@ -77,7 +77,13 @@ impl GameBoy {
     }
 
     #[pyo3(signature = (bank, address, length = 1))]
-    fn read_bank<'py>(&self, py: Python<'py>, bank: usize, address: u16, length: u32) -> PyResult<Bound<'py, PyBytes>> {
+    fn read_bank<'py>(
+        &self,
+        py: Python<'py>,
+        bank: usize,
+        address: u16,
+        length: u32,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let bytes: Option<Vec<u8>> =
             (0..length).map(|offset| self.inner.read_bank(bank, address.wrapping_add(offset as u16))).collect();
         let bytes = bytes.ok_or_else(|| PyValueError::new_err(format!("There is no bank {bank} at {address:04X}.")))?;
