@@ -149,6 +149,56 @@ def test_saved_and_cloned_lanes_go_on_alike():
             np.testing.assert_array_equal(obs[lane], expected)
 
 
+@pytest.mark.parametrize("model", ["dmg", "cgb"])
+@pytest.mark.parametrize("booting", [True, False])
+def test_a_state_as_bytes_goes_on_in_another_batch_and_in_a_single_console(model, booting):
+    options = {"model": model, "boot": boot_for(model == "cgb"), "boot_frames": 0, "observation": "rgb"}
+    many, other = batch(2, **options), batch(2, **options)
+    many.tick(1 if booting else 30)
+    many.write([SEED], [[3], [4]])
+    many.step([1, 2])
+    kept, rows = bytes(many.save_state(1)), many.states()
+    one = native.GameBoy(MAZE.rom, boot=boot_for(model == "cgb"), cgb=model == "cgb")
+    one.load_state(kept)
+    other.tick(50)
+    other.load_state(0, kept)
+    for pressed in (4, 8, 0):
+        expected, ram = (array.copy() for array in many.step([pressed] * 2))
+        obs, values = other.step([pressed] * 2)
+        step(one, pressed)
+        for seen in (obs[0], one.screen()[:, :, :3]):
+            np.testing.assert_array_equal(seen, expected[1])
+        np.testing.assert_array_equal(values[0], ram[1])
+    assert one.save_state() == bytes(many.save_state(1)) == bytes(other.save_state(0))
+    other.set_states(rows)
+    np.testing.assert_array_equal(other.states(), rows)
+    for pressed in (4, 8, 0):
+        np.testing.assert_array_equal(other.step([pressed] * 2)[0].any(axis=(1, 2, 3)), [True, True])
+    np.testing.assert_array_equal(other.states(), many.states())
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda state: b"", "These bytes are not a saved state of this version."),
+        (lambda state: b"x" * 99, "These bytes are not a saved state of this version."),
+        (lambda state: state[:-1], "This saved state is damaged or cut off."),
+        (lambda state: state[:40], "This saved state is damaged or cut off."),
+        (lambda state: state[:500] + b"x" + state[501:], "This saved state is damaged or cut off."),
+        (lambda state: bytes(other_state()), "This state was saved with another ROM."),
+        (lambda state: bytes(batch(compat="hardware").save_state(0)), "with other options."),
+        (lambda state: 5, "A state is a GameBoyState or its bytes, got 5."),
+    ],
+)
+def test_bytes_that_are_no_state_change_nothing(change, sentence):
+    many = seeded()
+    state = bytes(many.save_state(0))
+    for take in (lambda what: many.load_state(0, what), many.set_start):
+        with pytest.raises(ValueError, match=sentence):
+            take(change(state))
+    assert bytes(many.save_state(0)) == state
+
+
 def test_episodes_begin_where_they_are_told_to():
     many = seeded()
     many.step([1] * 3)
@@ -211,6 +261,8 @@ def test_hooks_count_per_lane_and_outlive_resets():
         (lambda: batch().write([SEED], [256]), "values must be 0 to 255, got 256"),
         (lambda: batch().save_state(3), "There is no lane 3; lanes are 0 to 2."),
         (lambda: batch().clone(-1, 0), "There is no lane -1"),
+        (lambda: batch().set_states(np.zeros((2, 9), np.uint8)), "a row for each of 3 lanes"),
+        (lambda: batch().set_states(np.zeros((3, 9), np.uint8)), "Lane 0: These bytes are not"),
         (lambda: batch().load_state(0, other_state()), "This state was saved with another ROM."),
         (lambda: batch(model="cgb", boot=boot_for(True)).load_state(0, batch().save_state(0)), "another model"),
     ],

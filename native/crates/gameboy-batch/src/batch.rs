@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gameboy::{Button, GameBoy, HookAction, Options, Rom};
+use gameboy::{Button, GameBoy, HookAction, Options, Rom, StateError};
 
 use crate::crew::Crew;
 use crate::observation::Observation;
@@ -184,6 +184,36 @@ impl Batch {
     pub fn set_start(&mut self, saved: &GameBoy) -> Result<(), Unfit> {
         self.check(saved)?;
         self.start = saved.clone();
+        Ok(())
+    }
+
+    /// A console like those of the batch, from the bytes of a saved one.
+    pub fn revive(&self, content: &[u8]) -> Result<GameBoy, StateError> {
+        let mut console = self.start.clone();
+        console.load(content)?;
+        Ok(console)
+    }
+
+    /// The bytes of every lane's state, rows of equal length: what follows a shorter one is 0.
+    pub fn save_all(&self) -> Vec<u8> {
+        let mut states: Vec<(&GameBoy, Vec<u8>)> = self.lanes.iter().map(|console| (console, Vec::new())).collect();
+        self.crew.each(states.iter_mut().collect(), |(console, content)| *content = console.save());
+        let width = states.iter().map(|(_, content)| content.len()).max().unwrap_or_default();
+        states.iter_mut().for_each(|(_, content)| content.resize(width, 0));
+        states.iter().flat_map(|(_, content)| content).copied().collect()
+    }
+
+    /// Make every lane what `save_all` gave for it; or tell which one does not fit, and change nothing.
+    pub fn load_all(&mut self, rows: &[u8]) -> Result<(), (usize, StateError)> {
+        let width = rows.len() / self.lanes.len();
+        let mut loaded: Vec<(GameBoy, Result<(), StateError>)> =
+            self.lanes.iter().map(|console| (console.clone(), Ok(()))).collect();
+        let pairs = loaded.iter_mut().zip(rows.chunks_exact(width.max(1))).collect();
+        self.crew.each(pairs, |((console, result), row)| *result = console.load(row));
+        for (lane, (_, result)) in loaded.iter().enumerate() {
+            result.map_err(|error| (lane, error))?;
+        }
+        self.lanes = loaded.into_iter().map(|(console, _)| console).collect();
         Ok(())
     }
 

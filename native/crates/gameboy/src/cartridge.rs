@@ -1,6 +1,7 @@
 //! Bank switching: which part of ROM and RAM the CPU sees, and the clock of an MBC3.
 
 use crate::rom::{BANK, Mapper, Rom};
+use crate::state::flat;
 
 pub(crate) const RAM_BANK: usize = 0x2000;
 /// Cycles of a second, at the normal speed of the CPU.
@@ -177,3 +178,6 @@ impl Clock {
         self.start_at(now, parts[0] + 60 * parts[1] + 3600 * parts[2] + 86_400 * days);
     }
 }
+
+flat!(Cartridge { ram_enabled, low, high, mode, ram, clock });
+flat!(Clock { base, halted_at, carry, latched, last_write });

@@ -1,5 +1,7 @@
 //! What only a Game Boy Color has: banks of video and work RAM, and palettes of 15-bit colors.
 
+use crate::state::flat;
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Color {
     /// As written to FF4F and FF70.
@@ -84,3 +86,6 @@ impl Palettes {
         u16::from_le_bytes([self.bytes[at], self.bytes[at + 1]]) & 0x7FFF
     }
 }
+
+flat!(Color { vbk, svbk, prepares, background, objects, priority });
+flat!(Palettes { bytes, index });

@@ -2,6 +2,7 @@
 
 use crate::cpu::Bus;
 use crate::machine::{Machine, VRAM};
+use crate::state::flat;
 
 const LENGTH: u64 = 0xA0;
 /// Cycles from the write to the first byte, and where a copy that is under way starts anew.
@@ -108,3 +109,6 @@ impl Machine {
         more
     }
 }
+
+flat!(Dma { register, active, start, copied });
+flat!(Hdma { source, target, left, waiting });

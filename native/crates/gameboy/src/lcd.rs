@@ -3,6 +3,8 @@
 //! Nothing here runs along with the CPU. The controller remembers its next transition; whoever wants to see it first
 //! takes the transitions that are due. Time is in dots, 4,194,304 a second at either speed of the CPU.
 
+use crate::state::flat;
+
 pub(crate) const LINE: u64 = 456;
 pub(crate) const FRAME: u64 = 154 * LINE;
 const VISIBLE: u8 = 144;
@@ -266,3 +268,8 @@ impl Lcd {
         self.line = false;
     }
 }
+
+flat!(enum Next { OffFrame, Transfer, HBlank, Line, Scan, EarlyScan, VBlank, VBlankLine, Pad, Frame });
+flat!(Lcd {
+    lcdc, enabled, scy, scx, ly, lyc, bgp, obp0, obp1, wy, wx, mode, coincidence, line, next, at, frame, first, color, starting,
+});

@@ -14,6 +14,7 @@ use crate::serial::Serial;
 use crate::sound::Sound;
 use crate::timer::Timer;
 use crate::{Compat, Options};
+use crate::state::flat;
 
 pub(crate) const VRAM: usize = 0;
 pub(crate) const WRAM: usize = 0x4000;
@@ -237,3 +238,8 @@ impl Machine {
 fn rom_ram_starts_full(_rom: &Rom) -> bool {
     false
 }
+
+flat!(Machine {
+    high, requested, ram, boot, cartridge, timer, serial, joypad, sound, lcd, dma, hdma, color, oam, screen, color_mode, double,
+    frame_done, stall, dot_base, dot_from,
+} without { horizon, rom_map, read_map, write_map, idle, rom, compat, is_color });

@@ -1,5 +1,7 @@
 //! The picture: shades of a Game Boy, colors of a Game Boy Color, and both as RGBA.
 
+use crate::state::flat;
+
 pub const WIDTH: usize = 160;
 pub const HEIGHT: usize = 144;
 pub const PIXELS: usize = WIDTH * HEIGHT;
@@ -45,3 +47,5 @@ impl Screen {
         }
     }
 }
+
+flat!(Screen { shades, colors, blank, drawing, window_line });

@@ -1,6 +1,7 @@
 //! The serial port with nobody at the other end: eight bits of 1 come in.
 
 use crate::timer::NEVER;
+use crate::state::flat;
 
 /// Cycles of a byte by the internal clock; a console takes four times as long.
 const BYTE: u64 = 1024;
@@ -31,3 +32,5 @@ impl Serial {
         self.done = if value & 0x81 == 0x81 { now + BYTE } else { NEVER };
     }
 }
+
+flat!(Serial { control, done });

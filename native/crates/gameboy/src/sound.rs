@@ -1,5 +1,7 @@
 //! The sound registers as the CPU sees them. No samples are made.
 
+use crate::state::flat;
+
 /// What reads as 1 in FF10 to FF2F, whatever was written.
 const UNREADABLE: [u8; 32] = [
     0x80, 0x3F, 0x00, 0xFF, 0xBF, 0xFF, 0x3F, 0x00, 0xFF, 0xBF, 0x7F, 0xFF, 0x9F, 0xFF, 0xBF, 0xFF, //
@@ -42,3 +44,5 @@ impl Sound {
         }
     }
 }
+
+flat!(Sound { emulated, registers, wave });

@@ -3,6 +3,8 @@
 //! One counter runs with the CPU; DIV is its upper byte, and TIMA counts falling edges of one of its bits. An overflow
 //! shows 0 for four cycles, then TMA is loaded and the interrupt is requested.
 
+use crate::state::flat;
+
 const RELOAD: u64 = 4;
 /// No event in sight.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -133,3 +135,5 @@ impl Timer {
         }
     }
 }
+
+flat!(Timer { zero, tima, tma, tac, counted, reload, loaded });

@@ -147,4 +147,14 @@ impl GameBoy {
     fn hook_count(&self, bank: u16, address: u16) -> u64 {
         self.inner.hook_count(bank, address)
     }
+
+    /// Everything but the ROM and the hooks.
+    fn save_state<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.inner.save())
+    }
+
+    /// Continue from what `save_state` gave.
+    fn load_state(&mut self, state: &[u8]) -> PyResult<()> {
+        self.inner.load(state).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
 }

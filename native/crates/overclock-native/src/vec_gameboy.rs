@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use gameboy::{Compat, HEIGHT, Model, Options, PIXELS, Rom, WIDTH};
 use gameboy_batch::{Batch, Crew, Observation, Settings, Unfit};
-use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadwriteArrayDyn};
+use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadwriteArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::buffers::writable;
 use crate::convert::{self, show, wrong};
@@ -37,6 +37,11 @@ impl GameBoyState {
     #[getter]
     fn cycles(&self) -> u64 {
         self.console.cycles()
+    }
+
+    /// Everything but the ROM: for files and other processes, and `load_state` takes it too.
+    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.console.save())
     }
 
     fn __repr__(&self) -> String {
@@ -227,10 +232,33 @@ impl VecGameBoy {
         Ok(GameBoyState { console: self.batch.save(self.lane(lane)?) })
     }
 
-    /// Make a lane what was saved. Its observation is that of the next call.
-    fn load_state(&mut self, lane: i64, state: &GameBoyState) -> PyResult<()> {
+    /// Make a lane what was saved, from a `GameBoyState` or its bytes. Its observation is that of the next call.
+    fn load_state(&mut self, lane: i64, state: &Bound<'_, PyAny>) -> PyResult<()> {
         let lane = self.lane(lane)?;
-        self.batch.load(lane, &state.console).map_err(unfit)
+        match state.cast::<GameBoyState>() {
+            Ok(state) => self.batch.load(lane, &state.get().console).map_err(unfit),
+            Err(_) => self.revived(state).and_then(|console| self.batch.load(lane, &console).map_err(unfit)),
+        }
+    }
+
+    /// uint8[n, size]: the bytes of every lane's state.
+    fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u8>>> {
+        let rows = py.detach(|| self.batch.save_all());
+        let width = rows.len() / self.batch.len();
+        PyArray1::from_vec(py, rows).reshape([self.batch.len(), width])
+    }
+
+    /// Make every lane what `states` gave for it.
+    fn set_states(&mut self, py: Python<'_>, states: &Bound<'_, PyAny>) -> PyResult<()> {
+        let unfit = || wrong(format!("states must be a uint8 array with a row for each of {} lanes.", self.batch.len()));
+        let array = states.cast::<PyArray2<u8>>().map_err(|_| unfit())?;
+        if array.shape()[0] != self.batch.len() || !array.is_c_contiguous() {
+            return Err(unfit());
+        }
+        let rows = array.try_readonly()?;
+        let rows = rows.as_slice()?;
+        let batch = &mut self.batch;
+        py.detach(|| batch.load_all(rows)).map_err(|(lane, error)| wrong(format!("Lane {lane}: {error}")))
     }
 
     /// Make lane `target` what lane `source` is.
@@ -241,8 +269,11 @@ impl VecGameBoy {
     }
 
     /// Let episodes begin where `state` was saved.
-    fn set_start(&mut self, state: &GameBoyState) -> PyResult<()> {
-        self.batch.set_start(&state.console).map_err(unfit)
+    fn set_start(&mut self, state: &Bound<'_, PyAny>) -> PyResult<()> {
+        match state.cast::<GameBoyState>() {
+            Ok(state) => self.batch.set_start(&state.get().console).map_err(unfit),
+            Err(_) => self.revived(state).and_then(|console| self.batch.set_start(&console).map_err(unfit)),
+        }
     }
 
     /// Count from now on how often each lane's CPU comes to `address` in a bank of ROM; see `hook_counts`.
@@ -283,6 +314,14 @@ impl VecGameBoy {
         let (batch, buttons) = (&mut self.batch, &self.buttons);
         py.detach(|| work(batch, buttons, obs, ram));
         PyTuple::new(py, arrays)
+    }
+
+    /// A console from the bytes of its state.
+    fn revived(&self, state: &Bound<'_, PyAny>) -> PyResult<gameboy::GameBoy> {
+        let content: &[u8] = state
+            .extract()
+            .map_err(|_| wrong(format!("A state is a GameBoyState or its bytes, got {}.", shortly(state))))?;
+        self.batch.revive(content).map_err(|error| wrong(error.to_string()))
     }
 
     fn lane(&self, lane: i64) -> PyResult<usize> {

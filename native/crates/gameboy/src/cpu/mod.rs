@@ -3,6 +3,8 @@
 //! Every access carries the instruction's first cycle and its own M-cycle, so that a bus can put each where it belongs
 //! without a clock in memory that every access would have to advance.
 
+use crate::state::flat;
+
 mod alu;
 mod bits;
 mod execute;
@@ -115,3 +117,5 @@ impl Cpu {
         self.hl = self.hl & 0xFF00 | u16::from(value);
     }
 }
+
+flat!(Cpu { a, f, b, c, d, e, hl, sp, pc, ime, ei, halted, stopped, locked });
