@@ -47,9 +47,9 @@ impl Machine {
         if window {
             let map = if lcd.lcdc & 0x40 != 0 { 0x1C00 } else { 0x1800 };
             let x = 256 + 7 - usize::from(lcd.wx);
-            let y = self.screen.window_line;
+            let y = self.screen.window_line.wrapping_add(1);
+            self.screen.window_line = y;
             self.draw_tiles(under, row, window_from..WIDTH, x, map, y);
-            self.screen.window_line = y.wrapping_add(1);
         }
     }
 

@@ -40,7 +40,12 @@ impl Idle {
         if self.passed_to == now { now - SHORTEST_JUMP } else { 0 }
     }
 
-    /// Something happened beside the loop.
+    /// Something may have changed since the loop looked: it has to go round once more before it is known to wait.
+    pub fn interrupt(&mut self) {
+        self.cpu.pc = !self.target;
+    }
+
+    /// The code may have changed.
     pub fn forget(&mut self) {
         self.target = 0xFFFF;
     }

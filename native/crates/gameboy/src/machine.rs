@@ -188,6 +188,9 @@ impl Machine {
             }
             Next::Frame | Next::OffFrame => {
                 self.frame_done = true;
+                if self.screen.drawing {
+                    self.screen.window_line = 0xFF;
+                }
                 if self.screen.drawing && (self.lcd.first || next == Next::OffFrame) {
                     self.draw_nothing();
                 }

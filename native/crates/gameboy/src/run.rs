@@ -58,6 +58,7 @@ impl GameBoy {
                 stop(&mut cpu, machine, now);
             }
             machine.sync(now, last);
+            machine.idle.interrupt();
             now += std::mem::take(&mut machine.stall);
             if machine.frame_done {
                 break;
@@ -114,13 +115,12 @@ fn serve(cpu: &mut Cpu, machine: &mut Machine, now: u64) -> bool {
     if pending == 0 || cpu.locked {
         return false;
     }
-    if std::mem::take(&mut cpu.halted) {
+    if std::mem::take(&mut cpu.halted) && !std::mem::take(&mut cpu.halted_after_ei) {
         cpu.pc = cpu.pc.wrapping_add(1);
     }
     if !cpu.ime {
         return false;
     }
-    machine.idle.forget();
     cpu.ime = false;
     let [high, low] = cpu.pc.to_be_bytes();
     cpu.sp = cpu.sp.wrapping_sub(1);
@@ -138,13 +138,21 @@ fn serve(cpu: &mut Cpu, machine: &mut Machine, now: u64) -> bool {
 
 /// The instruction after EI, and interrupts are on.
 fn after_ei(cpu: &mut Cpu, machine: &mut Machine, now: u64) -> u64 {
-    let next = step(cpu, machine, now);
+    let look = machine.next_look();
+    let mut next = step(cpu, machine, now);
     if std::mem::take(&mut cpu.ei) {
         cpu.ime = true;
-        // HALT straight after EI with an interrupt pending: the handler returns to the HALT.
-        if cpu.halted && machine.requested & machine.high[0x7F] & INTERRUPTS != 0 {
-            cpu.halted = false;
-            cpu.pc = cpu.pc.wrapping_sub(1);
+        if cpu.halted {
+            // The reference executes a HALT right after EI twice, unless it has to look at an interrupt or at the
+            // devices in between; then the handler returns to the HALT.
+            if machine.requested & machine.high[0x7F] & INTERRUPTS != 0 {
+                cpu.halted = false;
+                cpu.pc = cpu.pc.wrapping_sub(1);
+            } else if next >= look {
+                cpu.halted_after_ei = true;
+            } else {
+                next += SHORTEST_WAIT;
+            }
         }
     }
     next

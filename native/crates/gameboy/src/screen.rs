@@ -18,7 +18,7 @@ pub(crate) struct Screen {
     pub blank: bool,
     /// Whether this frame is to be seen.
     pub drawing: bool,
-    /// The line of the window that is drawn next.
+    /// The line of the window that was drawn last; frames that are not drawn leave it alone, so the first is off by one.
     pub window_line: u8,
 }
 

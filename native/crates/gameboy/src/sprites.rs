@@ -39,7 +39,7 @@ impl OnLine {
 
 /// Dots by which scrolling and sprites make mode 3 longer, or a little shorter, as measured on the reference.
 pub(crate) fn penalty(lcd: &Lcd, oam: &[u8; 0xA0]) -> i64 {
-    let scroll = [0, 4, 4, 4, 4, 8, 8, 8][usize::from(lcd.scx & 7)];
+    let scroll = if lcd.first || lcd.color { 0 } else { [0, 4, 4, 4, 4, 8, 8, 8][usize::from(lcd.scx & 7)] };
     if lcd.lcdc & 2 == 0 {
         return scroll;
     }
@@ -57,6 +57,7 @@ pub(crate) fn penalty(lcd: &Lcd, oam: &[u8; 0xA0]) -> i64 {
     match (line.numbers().is_empty(), dots) {
         (true, _) => scroll,
         (false, 0) => scroll - 4,
+        _ if lcd.color => ((dots - 7).max(0) + 3) & !3,
         _ => scroll + (dots - 7).max(0),
     }
 }

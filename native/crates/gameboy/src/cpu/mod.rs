@@ -60,6 +60,8 @@ pub struct Cpu {
     /// EI was executed and takes effect after the next instruction.
     pub ei: bool,
     pub halted: bool,
+    /// The HALT came right after EI.
+    pub halted_after_ei: bool,
     /// STOP, or an opcode that does not exist: the CPU waits.
     pub stopped: bool,
     pub locked: bool,
