@@ -1,7 +1,7 @@
 """What PyBoy executed, instruction by instruction, to find out where a frame began to differ.
 
-PyBoy's wheel holds its modules compiled and as Python. A copy without the compiled ones does the same at a thousandth of
-the speed, and there a program can look on as each instruction is executed.
+PyBoy's wheel holds its modules compiled and as Python. A copy without the compiled ones does the same, a thousand
+times as slowly, and there a program can look on as each instruction is executed.
 """
 
 import dataclasses
