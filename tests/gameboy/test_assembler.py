@@ -1,6 +1,8 @@
 """Text becomes the bytes that the public opcode table says, and a mistake becomes a sentence with its line."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 from gameboy import opcodes
@@ -177,3 +179,9 @@ def test_a_mistake_is_one_sentence_with_its_line(text, sentence):
 def test_code_that_is_too_long_for_its_place_is_refused():
     with pytest.raises(UsageError, match="the code is 3 bytes long; 2 are there for it"):
         assemble_flat("ds 3, 1", 2)
+
+
+def test_importing_the_room_does_not_import_jax():
+    modules = "assembler, boot, comparing, console, description, games, microroms, native_console, oracle, tracing"
+    script = f"from overclock.gameboy import {modules}; import sys; sys.exit('jax' in sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -101,7 +101,7 @@ def differences(expected: Snapshot, found: Snapshot) -> Iterator[Difference]:
         wrong = np.argwhere(np.any(expected.pixels != found.pixels, axis=-1))
         if len(wrong):
             row, column = (int(number) for number in wrong[0])
-            colors = [bytes(pixels[row, column, :3]).hex() for pixels in (expected.pixels, found.pixels)]
+            theirs, ours = (bytes(pixels[row, column, :3]).hex() for pixels in (expected.pixels, found.pixels))
             lines = sorted({int(line) for line, _ in wrong} - {row})[:NAMED]
             others = tuple(f"line {line}" for line in lines) or ("others of that line",)
-            yield Difference("pixel", f"line {row}, column {column}", *colors, len(wrong), others)
+            yield Difference("pixel", f"line {row}, column {column}", theirs, ours, len(wrong), others)
