@@ -13,7 +13,7 @@ from overclock.gameboy.comparing import (
     plain_steps,
 )
 from overclock.gameboy.games import BENCHMARKS, GAMES, game_program
-from overclock.gameboy.microroms import micro_roms
+from overclock.gameboy.microroms import micro_roms, random_programs
 from overclock.gameboy.native_console import NativeConsole, import_gameboy
 from overclock.gameboy.oracle import PyBoyConsole
 
@@ -74,6 +74,26 @@ def test_a_game_does_the_same(name, seed):
         [*begin, *fuzzed_steps(seed, 80, buttons=("left", "right", "up", "down", "start"))],
         sound=seed == 1,
     )
+
+
+@needs_ours
+@pytest.mark.long
+@pytest.mark.parametrize("name", GAMES)
+def test_a_game_does_the_same_in_a_hundred_episodes(name):
+    program = game_program(name)
+    address = program.symbols["seed"].address
+    for seed in range(100, 200):
+        begin = [Step(20, True), Step(8, True, writes=((address, seed), (address + 1, 3 * seed & 0xFF)))]
+        agree(program.rom, [*begin, *fuzzed_steps(seed, 60)], sound=seed % 2 == 0)
+
+
+@needs_ours
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100, 160))
+@pytest.mark.parametrize("kind", random_programs.KINDS)
+def test_any_program_does_the_same(kind, seed):
+    rom = random_programs.random_rom(kind, seed)
+    agree(rom.program.rom, fuzzed_steps(seed, 30))
 
 
 def test_pyboy_agrees_with_itself():

@@ -7,6 +7,7 @@ def roms() -> list[MicroRom]:
     """All of them."""
     found = [_rom_banks(kind, banks) for kind, banks in
              (("mbc1", 4), ("mbc1", 64), ("mbc2", 16), ("mbc3", 64), ("mbc5", 32), ("mbc5", 512))]  # fmt: skip
+    found.append(_rom_banks("mbc1", 64, logos=True))
     boards = (("mbc1+ram", 8), ("mbc1+ram+battery", 32), ("mbc3+ram", 32), ("mbc5+ram", 32), ("mbc5+ram", 128))
     found += [_ram_banks(kind, kib) for kind, kib in boards]
     return [*found, _plain_rom(), _mbc1_modes(), _mbc2_ram(), _ram_off("mbc1+ram"), _ram_off("mbc3+ram"),
@@ -14,12 +15,15 @@ def roms() -> list[MicroRom]:
             _many_writes("mbc5", 64)]  # fmt: skip
 
 
-def _marked(banks: int) -> str:
-    """Every bank says which one it is, at its first and last bytes."""
-    numbered = "".join(
-        f"    bank {n}\n    dw {n}, {n ^ 0x5A5A}\n    org 0x7FFE\n    dw {n * 3 & 0xFFFF}\n" for n in range(1, banks)
-    )
-    return numbered + "    bank 0\n"
+def _marked(banks: int, logos: bool = False) -> str:
+    """Every bank says which one it is, at its first and last bytes.
+
+    A cartridge of 64 banks whose logo comes again in later banks is taken for a collection of several games, wired in
+    another way. There is no logo in ours, so its place is marked too, unless `logos` leaves all of them (empty) alike.
+    """
+    mark = "" if logos else "    org 0x4104\n    ds 0x30, {n} & 0xFF\n"
+    text = "    bank {n}\n    dw {n}, {n} ^ 0x5A5A\n" + mark + "    org 0x7FFE\n    dw {n} * 3\n"
+    return "".join(text.format(n=n) for n in range(1, banks)) + "    bank 0\n"
 
 
 READ = code("ld a, [0x4000]", "ld [hl+], a", "ld a, [0x4001]", "ld [hl+], a", "ld a, [0x7FFE]", "ld [hl+], a")
@@ -29,7 +33,7 @@ def _write(address: int, value: int) -> str:
     return code(f"ld a, {value:#x}", f"ld [{address:#x}], a")
 
 
-def _rom_banks(kind: str, banks: int) -> MicroRom:
+def _rom_banks(kind: str, banks: int, logos: bool = False) -> MicroRom:
     body = READ
     for value in (0, 1, 2, 3, 5, 0x10, 0x1F, 0x20, 0x21, 0x3F, 0x40, 0x60, 0x7F, 0x80, 0xFF):
         body += _write(0x2100, value) + READ
@@ -44,11 +48,11 @@ def _rom_banks(kind: str, banks: int) -> MicroRom:
         )
     body += code("ld a, [0x0000]", "ld [hl+], a", "ld a, [0x0150]", "ld [hl+], a")
     return micro(
-        f"mapper_{kind}_with_{banks}_banks",
+        f"mapper_{kind}_with_{banks}_banks" + ("_and_several_logos" if logos else ""),
         "a write to ROM chooses the bank at 4000",
         body,
         kind=kind,
-        after=_marked(banks),
+        after=_marked(banks, logos),
         frames=3,
     )
 
