@@ -11,7 +11,7 @@ def roms() -> list[MicroRom]:
     boards = (("mbc1+ram", 8), ("mbc1+ram+battery", 32), ("mbc3+ram", 32), ("mbc5+ram", 32), ("mbc5+ram", 128))
     found += [_ram_banks(kind, kib) for kind, kib in boards]
     return [*found, _plain_rom(), _mbc1_modes(), _mbc2_ram(), _ram_off("mbc1+ram"), _ram_off("mbc3+ram"),
-            _ram_off("mbc5+ram"), _code_in_banks(), _many_writes("mbc1", 64), _many_writes("mbc3", 64),
+            _ram_off("mbc5+ram"), _clock(), _code_in_banks(), _many_writes("mbc1", 64), _many_writes("mbc3", 64),
             _many_writes("mbc5", 64)]  # fmt: skip
 
 
@@ -132,6 +132,29 @@ def _mbc2_ram() -> MicroRom:
         "MBC2 holds 512 half bytes that repeat",
         body,
         kind="mbc2+battery",
+        after=_marked(4),
+        frames=3,
+    )
+
+
+CLOCK = range(0x08, 0x0D)  # seconds, minutes, hours, the lower days, the rest
+
+
+def _clock() -> MicroRom:
+    """The clock stands still in the comparison, because PyBoy's follows the wall's."""
+    read = "".join(_write(0x4000, register) + code("ld a, [0xA000]", "ld [hl+], a") for register in CLOCK)
+    latch = _write(0x6000, 0) + _write(0x6000, 1)
+    body = read + _write(0x0000, 0x0A) + read + latch + read
+    for register, value in zip(CLOCK, (37, 59, 23, 0xAB, 0x41), strict=True):
+        body += _write(0x4000, register) + _write(0xA000, value) + code("ld a, [0xA000]", "ld [hl+], a")
+    body += read + latch + read + _write(0x6000, 1) + read + _write(0x4000, 2) + _write(0xA000, 0x66) + RAM_TRY
+    body += _write(0x4000, 0x0D) + RAM_TRY + _write(0x4000, 7) + RAM_TRY + _write(0x0000, 0) + read
+    return micro(
+        "mapper_mbc3_clock_registers",
+        "the clock's registers take the place of RAM, and show the time that was latched",
+        body,
+        kind="mbc3+timer+ram+battery",
+        ram_kib=32,
         after=_marked(4),
         frames=3,
     )
