@@ -120,4 +120,4 @@ impl Cpu {
     }
 }
 
-flat!(Cpu { a, f, b, c, d, e, hl, sp, pc, ime, ei, halted, stopped, locked });
+flat!(Cpu { a, f, b, c, d, e, hl, sp, pc, ime, ei, halted, halted_after_ei, stopped, locked });
