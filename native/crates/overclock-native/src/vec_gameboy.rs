@@ -220,10 +220,17 @@ impl VecGameBoy {
         Ok(())
     }
 
-    /// The last frame drawn of a lane: (144, 160, 3).
+    /// The last frame drawn of a lane, (144, 160, 3); where none are drawn ('ram'), the one that would come next.
     fn screen<'py>(&self, py: Python<'py>, lane: i64) -> PyResult<Bound<'py, PyArray3<u8>>> {
         let mut bytes = vec![0; 3 * PIXELS];
-        Observation::Rgb.write(self.batch.console(self.lane(lane)?), &mut bytes);
+        let console = self.batch.console(self.lane(lane)?);
+        if self.batch.settings().observation.is_picture() {
+            Observation::Rgb.write(console, &mut bytes);
+        } else {
+            let mut ahead = console.clone();
+            ahead.tick(1, true);
+            Observation::Rgb.write(&ahead, &mut bytes);
+        }
         PyArray1::from_vec(py, bytes).reshape([HEIGHT, WIDTH, 3])
     }
 
