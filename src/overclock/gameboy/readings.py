@@ -60,7 +60,7 @@ class Readings:
         return over
 
     def observed(self, values: np.ndarray) -> np.ndarray:
-        """float32[n, o]: the observed values, each divided by the largest it could have: 0 to 1, signed ones -1 to 1."""
+        """float32[n, o]: the observed values over the largest they could be: 0 to 1, signed ones -1 to 1."""
         columns = [self._columns[value.name] for value in self._observed]
         scaled = values[:, columns] / np.array([largest(value) for value in self._observed], np.float64)
         return np.clip(scaled, self.lowest, 1.0).astype(np.float32)

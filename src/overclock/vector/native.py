@@ -108,6 +108,7 @@ class NativeHostVector:
 
 @contextlib.contextmanager
 def usage_errors() -> Iterator[None]:
+    """The extension's `ValueError`s as `UsageError`s."""
     try:
         yield
     except ValueError as error:
