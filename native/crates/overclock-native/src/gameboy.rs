@@ -144,6 +144,10 @@ impl GameBoy {
         self.inner.hook(bank, address, if stop { HookAction::Stop } else { HookAction::Count });
     }
 
+    fn unhook(&mut self, bank: u16, address: u16) {
+        self.inner.unhook(bank, address);
+    }
+
     fn hook_count(&self, bank: u16, address: u16) -> u64 {
         self.inner.hook_count(bank, address)
     }
