@@ -4,6 +4,9 @@ use crate::machine::{Machine, VRAM};
 use crate::screen::WIDTH;
 use crate::sprites::OnLine;
 
+/// The last WX at which the window is on the screen.
+const LAST_WX: u8 = 166;
+
 /// What the background left at a pixel: the color's number, and whether it stays before sprites.
 #[derive(Clone, Copy, Default)]
 struct Under {
@@ -17,8 +20,11 @@ impl Machine {
         let mut under = [Under::default(); WIDTH];
         let lcd = self.lcd;
         let row = usize::from(lcd.ly) * WIDTH;
-        if self.color_mode || lcd.lcdc & 1 != 0 {
-            self.draw_background(&mut under, row);
+        self.screen.window_reached |= lcd.wy == lcd.ly;
+        let window = lcd.lcdc & 0x20 != 0 && self.screen.window_reached && lcd.wx <= LAST_WX;
+        // The reference draws a line's background although it is off, if the window is on that line.
+        if self.color_mode || lcd.lcdc & 1 != 0 || window {
+            self.draw_background(&mut under, row, window);
         } else if self.is_color {
             let white = self.color.background.color(0, 0);
             self.screen.colors[row..row + WIDTH].fill(white);
@@ -37,9 +43,8 @@ impl Machine {
         self.screen.colors.fill(0x7FFF);
     }
 
-    fn draw_background(&mut self, under: &mut [Under; WIDTH], row: usize) {
+    fn draw_background(&mut self, under: &mut [Under; WIDTH], row: usize, window: bool) {
         let lcd = self.lcd;
-        let window = lcd.lcdc & 0x20 != 0 && lcd.wy <= lcd.ly && lcd.wx <= 166;
         let window_from = if window { usize::from(lcd.wx).saturating_sub(7) } else { WIDTH };
         let y = lcd.ly.wrapping_add(lcd.scy);
         let map = if lcd.lcdc & 8 != 0 { 0x1C00 } else { 0x1800 };

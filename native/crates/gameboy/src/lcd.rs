@@ -82,17 +82,22 @@ impl Lcd {
     }
 
     /// A new level of the joined sources; STAT if that requests an interrupt.
-    fn level(&mut self, pulse: bool) -> u8 {
+    fn level(&mut self) -> u8 {
         let by_mode = [ON_HBLANK, ON_VBLANK, ON_SCAN, 0][usize::from(self.mode)];
         let level = self.enabled & by_mode != 0 || self.coincidence && self.enabled & ON_LINE != 0;
-        let rising = (level || pulse) && !self.line;
+        let rising = level && !self.line;
         self.line = level;
         if rising { STAT } else { 0 }
     }
 
+    /// The interrupt of mode 2 that line 144 has although it has no mode 2.
+    fn pulse(&self) -> u8 {
+        if self.enabled & ON_SCAN != 0 && !self.line { STAT } else { 0 }
+    }
+
     pub fn compare(&mut self) -> u8 {
         self.coincidence = self.ly == self.lyc;
-        self.level(false)
+        self.level()
     }
 
     /// The LCD goes on; it starts in a line 0 that shows mode 0 for a while.
@@ -148,12 +153,12 @@ impl Lcd {
                 self.mode = 3;
                 self.next = Next::HBlank;
                 self.at = (due + self.transfer()).wrapping_add_signed(penalty(self));
-                self.level(false)
+                self.level()
             }
             Next::HBlank => {
                 self.mode = 0;
                 self.after_hblank(self.line_end());
-                self.level(false)
+                self.level()
             }
             Next::Line => {
                 self.ly += 1;
@@ -161,7 +166,7 @@ impl Lcd {
                 self.at = due + EARLY;
                 if self.first {
                     self.coincidence = false;
-                    self.level(false)
+                    self.level()
                 } else {
                     self.compare()
                 }
@@ -178,7 +183,7 @@ impl Lcd {
             Next::EarlyScan => {
                 self.next = Next::VBlank;
                 self.at = due + EARLY;
-                self.level(true)
+                self.pulse()
             }
             Next::VBlank => {
                 self.ly += 1;
@@ -186,8 +191,7 @@ impl Lcd {
                 self.next = Next::VBlankLine;
                 self.at = due + LINE;
                 self.coincidence = self.ly == self.lyc;
-                let pulse = self.enabled & ON_SCAN != 0;
-                VBLANK | self.level(pulse)
+                VBLANK | self.level() | self.pulse()
             }
             Next::VBlankLine => {
                 self.ly += 1;

@@ -189,11 +189,13 @@ impl Machine {
                 self.frame_done = true;
                 if self.screen.drawing {
                     self.screen.window_line = 0xFF;
-                }
-                if self.screen.drawing && (self.lcd.first || next == Next::OffFrame) {
-                    self.draw_nothing();
+                    self.screen.window_reached = false;
+                    if next == Next::OffFrame {
+                        self.draw_nothing();
+                    }
                 }
             }
+            Next::VBlank if self.screen.drawing && self.lcd.first => self.draw_nothing(),
             _ => {}
         }
         let oam = &self.oam;

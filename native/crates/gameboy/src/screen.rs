@@ -18,12 +18,14 @@ pub(crate) struct Screen {
     pub drawing: bool,
     /// The line of the window that was drawn last; frames that are not drawn leave it alone, so the first is off by one.
     pub window_line: u8,
+    /// A line of this frame was WY; the window stays from there on.
+    pub window_reached: bool,
 }
 
 impl Screen {
     pub fn new(color: bool) -> Self {
         let colors = vec![0x7FFF; if color { PIXELS } else { 0 }].into_boxed_slice();
-        Self { shades: [0; PIXELS], colors, blank: true, drawing: false, window_line: 0 }
+        Self { shades: [0; PIXELS], colors, blank: true, drawing: false, window_line: 0, window_reached: false }
     }
 
     pub fn rgba(&self, into: &mut [u8]) {
