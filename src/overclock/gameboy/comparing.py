@@ -86,7 +86,7 @@ def compare(reference: MakeConsole, ours: MakeConsole, steps: Sequence[Step]) ->
             if step.save:
                 kept = [console.save() for console in consoles]
             for console in consoles:
-                _apply(console, step)
+                apply_step(console, step)
             frame += step.frames
             drawn = step.render
             expected, found = (console.snapshot(drawn) for console in consoles)
@@ -100,7 +100,8 @@ def compare(reference: MakeConsole, ours: MakeConsole, steps: Sequence[Step]) ->
             console.close()
 
 
-def _apply(console: Console, step: Step) -> None:
+def apply_step(console: Console, step: Step) -> None:
+    """Everything of a step but its states."""
     for address, value in step.writes:
         console.write(address, value)
     for button in step.press:

@@ -8,6 +8,7 @@ import numpy as np
 
 BUTTONS = ("right", "left", "up", "down", "a", "b", "select", "start")  # PyBoy's names
 REGISTERS = ("A", "F", "B", "C", "D", "E", "HL", "SP", "PC")
+NAMED = 6  # of the places where a field differs
 # Areas of the address space, each with its first address and its length.
 AREAS = {
     "vram": (0x8000, 0x2000), "cartridge_ram": (0xA000, 0x2000), "wram": (0xC000, 0x2000), "oam": (0xFE00, 0xA0),
@@ -38,10 +39,11 @@ class Difference:
     where: str
     expected: str
     found: str
-    count: int  # how many places of the field differ
+    count: int = 1  # how many places of the field differ
+    others: tuple[str, ...] = ()  # the next few of them
 
     def __str__(self) -> str:
-        more = f" ({self.count} places differ)" if self.count > 1 else ""
+        more = f" ({self.count} places differ: also {', '.join(self.others)})" if self.count > 1 else ""
         return f"{self.field} {self.where}: PyBoy has {self.expected}, ours {self.found}{more}"
 
 
@@ -85,19 +87,21 @@ def differences(expected: Snapshot, found: Snapshot) -> Iterator[Difference]:
     """One per field that differs, the field that explains most first."""
     for name, value in expected.registers.items():
         if found.registers[name] != value:
-            yield Difference("register", name, f"{value:04X}", f"{found.registers[name]:04X}", 1)
+            yield Difference("register", name, f"{value:04X}", f"{found.registers[name]:04X}")
     if expected.cycles != found.cycles:
-        yield Difference("cycles", "now", str(expected.cycles), str(found.cycles), 1)
+        yield Difference("cycles", "now", str(expected.cycles), str(found.cycles))
     for name, content in expected.memory.items():
         places = np.flatnonzero(content != found.memory[name])
         if len(places):
-            first = int(places[0])
             start = AREAS[name][0] if name in AREAS else COLOR_AREAS[name][1]
-            values = f"{content[first]:02X}", f"{found.memory[name][first]:02X}"
-            yield Difference(name, f"{start + first:04X}", *values, len(places))
+            told = [(f"{start + i:04X}", f"{content[i]:02X}", f"{found.memory[name][i]:02X}") for i in places[:NAMED]]
+            others = tuple(f"{where} {theirs}/{ours}" for where, theirs, ours in told[1:])
+            yield Difference(name, *told[0], len(places), others)
     if expected.pixels is not None and found.pixels is not None:
         wrong = np.argwhere(np.any(expected.pixels != found.pixels, axis=-1))
         if len(wrong):
             row, column = (int(number) for number in wrong[0])
-            colors = [bytes(side.pixels[row, column, :3]).hex() for side in (expected, found)]  # type: ignore[index]
-            yield Difference("pixel", f"line {row}, column {column}", *colors, len(wrong))
+            theirs, ours = (bytes(pixels[row, column, :3]).hex() for pixels in (expected.pixels, found.pixels))
+            lines = sorted({int(line) for line, _ in wrong} - {row})[:NAMED]
+            others = tuple(f"line {line}" for line in lines) or ("others of that line",)
+            yield Difference("pixel", f"line {row}, column {column}", theirs, ours, len(wrong), others)

@@ -1,5 +1,6 @@
 """Our emulator as a console to compare: the extension's `GameBoy` behind the calls of console.py."""
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,9 @@ from overclock.gameboy.console import AREAS, COLOR_AREAS, REGISTERS, Snapshot
 def import_gameboy() -> Any:
     """The extension's class."""
     try:
-        from overclock_native import GameBoy
-    except ImportError as error:
-        raise MissingError("The extension overclock-native has no GameBoy here; `make native` builds it.") from error
-    return GameBoy
+        return importlib.import_module("overclock_native").GameBoy
+    except (ImportError, AttributeError) as error:
+        raise MissingError(f"The Game Boy needs the package overclock-native ({error}): run `make native`.") from error
 
 
 class NativeConsole:

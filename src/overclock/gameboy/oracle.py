@@ -11,8 +11,10 @@ import numpy as np
 
 from overclock.errors import MissingError
 from overclock.gameboy.boot import boot_for
+from overclock.gameboy.cartridge import KIND, KINDS, RAM_SIZE
 from overclock.gameboy.console import AREAS, COLOR_AREAS, REGISTERS, Snapshot
 
+CLOCKS = (KINDS["mbc3+timer+battery"], KINDS["mbc3+timer+ram+battery"])
 VERSION = "2.8.1"  # versions of PyBoy differ from each other in timing, so only this one is the reference
 
 
@@ -43,9 +45,11 @@ class PyBoyConsole:
                 io.BytesIO(rom), window="null", cgb=cgb, sound_emulated=sound, bootrom=str(path), log_level="ERROR"
             )
         self.pyboy.set_emulation_speed(0)
+        if rom[KIND] in CLOCKS:
+            self.pyboy.rtc_lock_experimental(True)  # or it would follow the wall's clock
         self.cgb = cgb
         self.areas = dict(AREAS)
-        if rom[0x149] == 0 and not 5 <= rom[0x147] <= 6:  # there is none, except for the one inside an MBC2
+        if rom[RAM_SIZE] == 0 and not 5 <= rom[KIND] <= 6:  # there is none, except for the one inside an MBC2
             del self.areas["cartridge_ram"]
 
     def tick(self, count: int, render: bool) -> None:

@@ -24,7 +24,7 @@ def roms() -> list[MicroRom]:
     found = [_arithmetic(operation) for operation in ARITHMETIC] + [_shift(shift) for shift in SHIFTS]
     found += [_bits(group) for group in BIT_GROUPS]
     return [*found, _arithmetic_registers(), _counting(), _rotate_a(), _decimal(), _flags(), _words(), _stack_pointer(),
-            _loads(), _memory(), _stack(), _jumps(), _relative(), _high_page()]  # fmt: skip
+            _loads(), _memory(), _stack(), _jumps(), _relative(), _high_page(), _stop()]  # fmt: skip
 
 
 def _instructions(name: str, fact: str, body: str, after: str = "", frames: int = 6) -> MicroRom:
@@ -210,6 +210,14 @@ def _relative() -> MicroRom:
         body += code(f"ld a, {number}", setup, f"jr {condition}, .r{number}", "ld a, 0xE0", f".r{number}:", "call keep")
     body += code("ld b, 20", ".loop:", "ld a, b", "dec b", "jr nz, .loop", "call keep")
     return _instructions("relative_jumps", "jr forwards and backwards", body)
+
+
+def _stop() -> MicroRom:
+    """On a Game Boy without speeds to switch; what follows the instruction's second byte shows how it goes on."""
+    body = code(
+        "ldh a, [DIV]", "call keep", "ld a, 0x30", "ldh [P1], a", "stop", "ld a, 0x12", "call keep", "ldh a, [DIV]"
+    )
+    return _instructions("stop", "STOP stops until a key is pressed", body + code("call keep"))
 
 
 def _high_page() -> MicroRom:

@@ -7,19 +7,23 @@ def roms() -> list[MicroRom]:
     """All of them."""
     found = [_rom_banks(kind, banks) for kind, banks in
              (("mbc1", 4), ("mbc1", 64), ("mbc2", 16), ("mbc3", 64), ("mbc5", 32), ("mbc5", 512))]  # fmt: skip
+    found.append(_rom_banks("mbc1", 64, logos=True))
     boards = (("mbc1+ram", 8), ("mbc1+ram+battery", 32), ("mbc3+ram", 32), ("mbc5+ram", 32), ("mbc5+ram", 128))
     found += [_ram_banks(kind, kib) for kind, kib in boards]
     return [*found, _plain_rom(), _mbc1_modes(), _mbc2_ram(), _ram_off("mbc1+ram"), _ram_off("mbc3+ram"),
-            _ram_off("mbc5+ram"), _code_in_banks(), _many_writes("mbc1", 64), _many_writes("mbc3", 64),
+            _ram_off("mbc5+ram"), _clock(), _code_in_banks(), _many_writes("mbc1", 64), _many_writes("mbc3", 64),
             _many_writes("mbc5", 64)]  # fmt: skip
 
 
-def _marked(banks: int) -> str:
-    """Every bank says which one it is, at its first and last bytes."""
-    numbered = "".join(
-        f"    bank {n}\n    dw {n}, {n ^ 0x5A5A}\n    org 0x7FFE\n    dw {n * 3 & 0xFFFF}\n" for n in range(1, banks)
-    )
-    return numbered + "    bank 0\n"
+def _marked(banks: int, logos: bool = False) -> str:
+    """Every bank says which one it is, at its first and last bytes.
+
+    A cartridge of 64 banks whose logo comes again in later banks is taken for a collection of several games, wired in
+    another way. There is no logo in ours, so its place is marked too, unless `logos` leaves all of them (empty) alike.
+    """
+    mark = "" if logos else "    org 0x4104\n    ds 0x30, {n} & 0xFF\n"
+    text = "    bank {n}\n    dw {n}, {n} ^ 0x5A5A\n" + mark + "    org 0x7FFE\n    dw {n} * 3\n"
+    return "".join(text.format(n=n) for n in range(1, banks)) + "    bank 0\n"
 
 
 READ = code("ld a, [0x4000]", "ld [hl+], a", "ld a, [0x4001]", "ld [hl+], a", "ld a, [0x7FFE]", "ld [hl+], a")
@@ -29,7 +33,7 @@ def _write(address: int, value: int) -> str:
     return code(f"ld a, {value:#x}", f"ld [{address:#x}], a")
 
 
-def _rom_banks(kind: str, banks: int) -> MicroRom:
+def _rom_banks(kind: str, banks: int, logos: bool = False) -> MicroRom:
     body = READ
     for value in (0, 1, 2, 3, 5, 0x10, 0x1F, 0x20, 0x21, 0x3F, 0x40, 0x60, 0x7F, 0x80, 0xFF):
         body += _write(0x2100, value) + READ
@@ -44,11 +48,11 @@ def _rom_banks(kind: str, banks: int) -> MicroRom:
         )
     body += code("ld a, [0x0000]", "ld [hl+], a", "ld a, [0x0150]", "ld [hl+], a")
     return micro(
-        f"mapper_{kind}_with_{banks}_banks",
+        f"mapper_{kind}_with_{banks}_banks" + ("_and_several_logos" if logos else ""),
         "a write to ROM chooses the bank at 4000",
         body,
         kind=kind,
-        after=_marked(banks),
+        after=_marked(banks, logos),
         frames=3,
     )
 
@@ -128,6 +132,29 @@ def _mbc2_ram() -> MicroRom:
         "MBC2 holds 512 half bytes that repeat",
         body,
         kind="mbc2+battery",
+        after=_marked(4),
+        frames=3,
+    )
+
+
+CLOCK = range(0x08, 0x0D)  # seconds, minutes, hours, the lower days, the rest
+
+
+def _clock() -> MicroRom:
+    """The clock stands still in the comparison, because PyBoy's follows the wall's."""
+    read = "".join(_write(0x4000, register) + code("ld a, [0xA000]", "ld [hl+], a") for register in CLOCK)
+    latch = _write(0x6000, 0) + _write(0x6000, 1)
+    body = read + _write(0x0000, 0x0A) + read + latch + read
+    for register, value in zip(CLOCK, (37, 59, 23, 0xAB, 0x41), strict=True):
+        body += _write(0x4000, register) + _write(0xA000, value) + code("ld a, [0xA000]", "ld [hl+], a")
+    body += read + latch + read + _write(0x6000, 1) + read + _write(0x4000, 2) + _write(0xA000, 0x66) + RAM_TRY
+    body += _write(0x4000, 0x0D) + RAM_TRY + _write(0x4000, 7) + RAM_TRY + _write(0x0000, 0) + read
+    return micro(
+        "mapper_mbc3_clock_registers",
+        "the clock's registers take the place of RAM, and show the time that was latched",
+        body,
+        kind="mbc3+timer+ram+battery",
+        ram_kib=32,
         after=_marked(4),
         frames=3,
     )

@@ -13,6 +13,8 @@ def roms() -> list[MicroRom]:
     found += [_mode_lengths(f"_{name}", 0, sprites) for name, sprites in CROWDS.items()]
     found += [_hblank_time(f"scx_{scx}", scx, []) for scx in range(8)]
     found += [_hblank_time(name, 0, sprites) for name, sprites in CROWDS.items()]
+    found += [_access_through_a_line(name) for name in ACCESSES]
+    found += [_mode_through_a_line(wake, bits) for wake, bits in (("oam", 0x20), ("hblank", 0x08), ("line", 0x40))]
     return [
         *found, _lines_and_modes(), _coincidence(), _lyc_changes(), _off_and_on(), _off_reads(), _on_first_line(),
         _off_at_lines(), _stat_bits(), _vram_while_drawing(), _oam_while_searching(), _ly_written(), _vblank_and_stat(),
@@ -141,6 +143,40 @@ def _oam_while_searching() -> MicroRom:
     body += code("ld a, [0xFE10]", "ld [hl+], a", "push hl", "ld hl, 0xFE10", "ld c, [hl]", "ld a, [hl]", "pop hl")
     body += code("ld [hl+], a", "ld a, c", "ld [hl+], a") + note("STAT") + code("dec b", "jr nz, .again")
     return micro("ppu_oam_while_searching", "OAM cannot be read while the PPU searches and draws", body)
+
+
+ACCESSES = {
+    "vram_read": (0x8123, "ld a, [de]"),
+    "vram_read_by_hl": (0x8123, "ld a, [hl]"),
+    "vram_written": (0x8123, "ld [de], a"),
+    "oam_read": (0xFE10, "ld a, [de]"),
+    "oam_written": (0xFE10, "ld [de], a"),
+}
+
+
+def _access_through_a_line(name: str) -> MicroRom:
+    """One access per line, each a machine cycle later than the one before, from the start of the line on."""
+    address, access = ACCESSES[name]
+    body = store("STAT", 0x20) + store("IE", 2)
+    for wait in range(114):
+        body += code(f"ld de, {address:#x}", "push hl", "ld h, d", "ld l, e") + store("IF", 0) + code("ld c, 0x5A")
+        body += (
+            code("halt", f"ld a, {wait}") + nops(wait) + code(access, "ld b, a", "ldh a, [STAT]", "ld c, a", "pop hl")
+        )
+        body += code("ld a, b", "ld [hl+], a", "ld a, c", "ld [hl+], a", f"ld a, [{address:#x}]", "ld [hl+], a")
+    return micro(
+        f"ppu_{name}_anywhere_in_a_line", "memory the PPU uses is out of reach for the processor", body, frames=8
+    )
+
+
+def _mode_through_a_line(wake: str, bits: int) -> MicroRom:
+    """STAT and LY at every machine cycle of a line, from an interrupt on."""
+    body = store("STAT", bits) + store("LYC", 77) + store("IE", 2)
+    for wait in range(116):
+        body += store("IF", 0) + code("halt") + nops(wait) + note("STAT") + note("LY") + note("IF")
+    return micro(
+        f"ppu_modes_after_{wake}", "STAT tells the mode at every cycle of a line", body, frames=8 if bits != 64 else 120
+    )
 
 
 def _ly_written() -> MicroRom:

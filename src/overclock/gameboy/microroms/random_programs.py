@@ -7,6 +7,7 @@ from overclock.gameboy.microroms.micro import MicroRom, code, micro, store
 from overclock.gameboy.microroms.scene import SCENE
 
 COUNT = 12
+KINDS = ("straight", "looping", "interrupted")
 # Registers a random program may write without losing itself; LCDC stays on, and interrupts have handlers.
 WRITABLE = (
     "DIV",
@@ -34,9 +35,12 @@ PLACE = 0xC400  # hl points here or hereabouts whenever memory is used
 
 def roms() -> list[MicroRom]:
     """A dozen of each kind."""
-    return [_straight(seed) for seed in range(COUNT)] + [_looping(seed) for seed in range(COUNT)] + [
-        _interrupted(seed) for seed in range(COUNT)
-    ]  # fmt: skip
+    return [random_rom(kind, seed) for kind in KINDS for seed in range(COUNT)]
+
+
+def random_rom(kind: str, seed: int) -> MicroRom:
+    """The program of a kind that belongs to a seed."""
+    return {"straight": _straight, "looping": _looping, "interrupted": _interrupted}[kind](seed)
 
 
 def _point(rng: random.Random) -> str:
