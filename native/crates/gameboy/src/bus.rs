@@ -101,8 +101,9 @@ impl Machine {
         }
         match address {
             0x0000..0x8000 => {
-                let rom = self.rom.clone();
-                if self.cartridge.write(&rom, when.at, address, value) {
+                // PyBoy's clock follows the wall's, or stands still; for it ours stands still.
+                let now = if self.compat == Compat::PyBoy { 0 } else { when.at };
+                if self.cartridge.write(&self.rom, now, address, value) {
                     self.map();
                 }
                 self.stop_soon();
@@ -191,7 +192,7 @@ impl Machine {
                 }
             }
             Window::HalfBytes => self.ram[CARTRIDGE + usize::from(address & 0x1FF)] = value | 0xF0,
-            Window::Clock(register) => self.cartridge.write_clock(when.at, register, value),
+            Window::Clock(register) => self.cartridge.write_clock(when.at, register, value, self.compat),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Bank switching: which part of ROM and RAM the CPU sees, and the clock of an MBC3.
 
+use crate::Compat;
 use crate::rom::{BANK, Mapper, Rom};
 
 pub(crate) const RAM_BANK: usize = 0x2000;
@@ -50,6 +51,9 @@ impl Cartridge {
         let mask = rom.banks() - 1;
         let (first, second) = match rom.mapper {
             Mapper::None => (0, 1),
+            Mapper::Mbc1 if rom.several => {
+                (if self.mode { self.high << 4 } else { 0 }, self.high << 4 | self.low & 0x0F)
+            }
             Mapper::Mbc1 => (if self.mode { self.high << 5 } else { 0 }, self.high << 5 | self.low),
             Mapper::Mbc2 | Mapper::Mbc3 => (0, self.low),
             Mapper::Mbc5 => (0, self.high << 8 | self.low),
@@ -74,8 +78,8 @@ impl Cartridge {
                     0
                 }
             }
-            Mapper::Mbc3 if self.ram >= 8 => {
-                return if self.ram <= 0x0C && rom.has_clock { Window::Clock(self.ram - 8) } else { Window::Nothing };
+            Mapper::Mbc3 if self.ram >= 8 && rom.has_clock => {
+                return if self.ram <= 0x0C { Window::Clock(self.ram - 8) } else { Window::Nothing };
             }
             Mapper::Mbc3 | Mapper::Mbc5 => self.ram,
         };
@@ -118,8 +122,12 @@ impl Cartridge {
         self.clock.latched[usize::from(register)]
     }
 
-    pub fn write_clock(&mut self, now: u64, register: u8, value: u8) {
-        self.clock.set(now, register, value);
+    /// The reference shows what was written until the next latch, and forgets it then.
+    pub fn write_clock(&mut self, now: u64, register: u8, value: u8, compat: Compat) {
+        match compat {
+            Compat::PyBoy => self.clock.latched[usize::from(register)] = value,
+            Compat::Hardware => self.clock.set(now, register, value),
+        }
     }
 
     /// Set the clock to a number of seconds since its day 0.

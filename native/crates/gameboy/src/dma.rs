@@ -25,13 +25,21 @@ impl Dma {
 }
 
 /// The copy to video RAM.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Hdma {
     pub source: u16,
     pub target: u16,
-    /// Blocks of 16 bytes left, minus 1, and 0x80 where none is under way.
-    pub left: u8,
+    /// Blocks of 16 bytes left, minus 1.
+    left: u8,
     waiting: bool,
+    /// What FF55 reads when no copy is under way.
+    ended: u8,
+}
+
+impl Default for Hdma {
+    fn default() -> Self {
+        Self { source: 0, target: 0, left: 0, waiting: false, ended: 0xFF }
+    }
 }
 
 impl Hdma {
@@ -41,7 +49,7 @@ impl Hdma {
     }
 
     pub fn status(&self) -> u8 {
-        if self.waiting { self.left } else { 0x80 | self.left }
+        if self.waiting { self.left } else { self.ended }
     }
 }
 
@@ -77,6 +85,7 @@ impl Machine {
     pub fn start_hdma(&mut self, now: u64, value: u8) {
         if self.hdma.waiting && value & 0x80 == 0 {
             self.hdma.waiting = false;
+            self.hdma.ended = 0x80;
             return;
         }
         self.hdma.left = value & 0x7F;
@@ -104,6 +113,7 @@ impl Machine {
         self.stall += if self.double { 64 } else { 32 };
         self.stop_soon();
         let more = self.hdma.left != 0;
+        self.hdma.ended = 0xFF;
         self.hdma.left = self.hdma.left.wrapping_sub(1) & 0x7F;
         more
     }

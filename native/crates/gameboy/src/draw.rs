@@ -1,7 +1,7 @@
 //! One line of the picture, drawn as a whole when its HBlank begins.
 
 use crate::machine::{Machine, VRAM};
-use crate::screen::WIDTH;
+use crate::screen::{NOTHING, WIDTH};
 use crate::sprites::OnLine;
 
 /// The last WX at which the window is on the screen.
@@ -13,6 +13,9 @@ struct Under {
     number: u8,
     front: bool,
 }
+
+/// Of a background that is off; the reference hides sprites behind it that are to be behind the background.
+const OFF: Under = Under { number: 1, front: false };
 
 impl Machine {
     pub fn draw_line(&mut self) {
@@ -26,9 +29,11 @@ impl Machine {
         if self.color_mode || lcd.lcdc & 1 != 0 || window {
             self.draw_background(&mut under, row, window);
         } else if self.is_color {
+            under.fill(OFF);
             let white = self.color.background.color(0, 0);
             self.screen.colors[row..row + WIDTH].fill(white);
         } else {
+            under.fill(OFF);
             self.screen.shades[row..row + WIDTH].fill(0);
         }
         if lcd.lcdc & 2 != 0 {
@@ -40,7 +45,7 @@ impl Machine {
     pub fn draw_nothing(&mut self) {
         self.screen.blank = false;
         self.screen.shades.fill(self.lcd.bgp & 3);
-        self.screen.colors.fill(0x7FFF);
+        self.screen.colors.fill(NOTHING);
     }
 
     fn draw_background(&mut self, under: &mut [Under; WIDTH], row: usize, window: bool) {

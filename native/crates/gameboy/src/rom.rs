@@ -1,9 +1,11 @@
 //! A cartridge's ROM: what its header says, checked before anything runs.
 
 use std::fmt;
+use std::ops::Range;
 
 /// Bytes of a bank of ROM.
 pub const BANK: usize = 0x4000;
+const LOGO: Range<usize> = 0x104..0x134;
 const LARGEST: usize = 512 * BANK;
 
 /// The chip that switches banks.
@@ -65,6 +67,8 @@ pub struct Rom {
     pub(crate) ram_size: usize,
     pub(crate) has_clock: bool,
     pub(crate) color: bool,
+    /// A collection of games, each of them with the logo: an MBC1 of 64 banks is wired in another way then.
+    pub(crate) several: bool,
 }
 
 impl Rom {
@@ -103,7 +107,11 @@ impl Rom {
         let mut padded = vec![0xFF; length.next_power_of_two()];
         padded[..length].copy_from_slice(bytes);
         let has_clock = matches!(bytes[0x147], 0x0F | 0x10);
-        Ok(Self { mapper, ram_size, has_clock, color: bytes[0x143] & 0x80 != 0, bytes: padded.into_boxed_slice() })
+        let several = mapper == Mapper::Mbc1
+            && length == 64 * BANK
+            && bytes[LOGO] == bytes[16 * BANK + LOGO.start..16 * BANK + LOGO.end];
+        let color = bytes[0x143] & 0x80 != 0;
+        Ok(Self { mapper, ram_size, has_clock, color, several, bytes: padded.into_boxed_slice() })
     }
 
     /// The letters of the title, as far as they are letters.

@@ -160,10 +160,10 @@ fn after_ei(cpu: &mut Cpu, machine: &mut Machine, now: u64) -> u64 {
 fn stop(cpu: &mut Cpu, machine: &mut Machine, now: u64) {
     cpu.stopped = false;
     cpu.pc = cpu.pc.wrapping_add(1);
-    if machine.is_color && machine.color.prepares {
+    if machine.is_color && machine.color.key1 & 1 != 0 {
         machine.sync(now, now);
         machine.switch_speed(now);
-        machine.color.prepares = false;
+        machine.color.key1 ^= 0x81;
     }
 }
 

@@ -7,6 +7,9 @@ pub const PIXELS: usize = WIDTH * HEIGHT;
 /// The gray levels of the four shades.
 const GRAYS: [u8; 4] = [0xFF, 0x99, 0x55, 0x00];
 
+/// What a Game Boy Color shows while the LCD is off: whiter than its own white.
+pub(crate) const NOTHING: u16 = 0x8000;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
     pub shades: [u8; PIXELS],
@@ -42,7 +45,8 @@ impl Screen {
         } else {
             for (pixel, color) in pixels.zip(&self.colors) {
                 let part = |shift: u32| ((color >> shift & 0x1F) << 3) as u8;
-                pixel.copy_from_slice(&[part(0), part(5), part(10), 0xFF]);
+                let nothing = *color == NOTHING;
+                pixel.copy_from_slice(&if nothing { [0xFF; 4] } else { [part(0), part(5), part(10), 0xFF] });
             }
         }
     }
