@@ -122,11 +122,10 @@ impl Cartridge {
         self.clock.latched[usize::from(register)]
     }
 
-    /// The reference shows what was written until the next latch, and forgets it then.
+    /// A clock that stands still, as the reference's does when it is locked, cannot be set by the game.
     pub fn write_clock(&mut self, now: u64, register: u8, value: u8, compat: Compat) {
-        match compat {
-            Compat::PyBoy => self.clock.latched[usize::from(register)] = value,
-            Compat::Hardware => self.clock.set(now, register, value),
+        if compat == Compat::Hardware {
+            self.clock.set(now, register, value);
         }
     }
 

@@ -7,6 +7,8 @@ const LENGTH: u64 = 0xA0;
 /// Cycles from the write to the first byte, and where a copy that is under way starts anew.
 const DELAY: u64 = 12;
 const DELAY_AGAIN: u64 = 8;
+/// Cycles that the CPU waits for a copy in an HBlank; for the others the reference does not wait at all.
+const HBLANK_COPY: u64 = 36;
 
 /// The copy to OAM: a byte every four cycles.
 #[derive(Clone, Copy, Debug, Default)]
@@ -99,6 +101,8 @@ impl Machine {
     pub fn copy_hdma_block(&mut self) {
         let now = self.cycle_of(self.lcd.at);
         self.hdma.waiting = self.copy_block(now);
+        self.stall += HBLANK_COPY;
+        self.stop_soon();
     }
 
     /// Copy 16 bytes; whether more are left.
@@ -110,8 +114,6 @@ impl Machine {
             self.hdma.source = self.hdma.source.wrapping_add(1);
             self.hdma.target = self.hdma.target.wrapping_add(1);
         }
-        self.stall += if self.double { 64 } else { 32 };
-        self.stop_soon();
         let more = self.hdma.left != 0;
         self.hdma.ended = 0xFF;
         self.hdma.left = self.hdma.left.wrapping_sub(1) & 0x7F;

@@ -1,7 +1,7 @@
 //! One line of the picture, drawn as a whole when its HBlank begins.
 
 use crate::machine::{Machine, VRAM};
-use crate::screen::{NOTHING, WIDTH};
+use crate::screen::{NOTHING, OLD_BACKGROUND, OLD_SPRITES, WIDTH};
 use crate::sprites::OnLine;
 
 /// The last WX at which the window is on the screen.
@@ -30,8 +30,7 @@ impl Machine {
             self.draw_background(&mut under, row, window);
         } else if self.is_color {
             under.fill(OFF);
-            let white = self.color.background.color(0, 0);
-            self.screen.colors[row..row + WIDTH].fill(white);
+            self.screen.colors[row..row + WIDTH].fill(OLD_BACKGROUND);
         } else {
             under.fill(OFF);
             self.screen.shades[row..row + WIDTH].fill(0);
@@ -90,11 +89,13 @@ impl Machine {
                 let shift = if attributes & 0x20 != 0 { pixel } else { 7 - pixel };
                 let number = low >> shift & 1 | (high >> shift & 1) << 1;
                 under[column] = Under { number, front };
-                if self.is_color {
-                    let number = if self.color_mode { number } else { lcd.bgp >> (2 * number) & 3 };
+                let shade = lcd.bgp >> (2 * number) & 3;
+                if self.color_mode {
                     self.screen.colors[row + column] = self.color.background.color(attributes, number);
+                } else if self.is_color {
+                    self.screen.colors[row + column] = OLD_BACKGROUND + u16::from(shade);
                 } else {
-                    self.screen.shades[row + column] = lcd.bgp >> (2 * number) & 3;
+                    self.screen.shades[row + column] = shade;
                 }
                 column += 1;
             }
@@ -148,15 +149,14 @@ impl Machine {
     }
 
     fn draw_sprite_pixel(&mut self, at: usize, number: u8, attributes: u8) {
-        let second = attributes & 0x10 != 0;
-        let palette = if second { self.lcd.obp1 } else { self.lcd.obp0 };
+        let palette = if attributes & 0x10 != 0 { self.lcd.obp1 } else { self.lcd.obp0 };
         let shade = palette >> (2 * number) & 3;
         if !self.is_color {
             self.screen.shades[at] = shade;
         } else if self.color_mode {
             self.screen.colors[at] = self.color.objects.color(attributes, number);
         } else {
-            self.screen.colors[at] = self.color.objects.color(u8::from(second), shade);
+            self.screen.colors[at] = OLD_SPRITES + u16::from(shade);
         }
     }
 }

@@ -160,7 +160,7 @@ impl Machine {
 
     fn write_color_io(&mut self, address: u16, value: u8, when: When) {
         match address {
-            0xFF4C => self.color.key0 = value & 4,
+            0xFF4C if self.boot.is_some() => self.color.key0 = value & 4,
             0xFF4D => self.color.key1 = value,
             0xFF72..=0xFF74 => self.color.undocumented[usize::from(address - 0xFF72)] = value,
             0xFF75 => self.color.undocumented[3] = value | 0x8F,
@@ -182,7 +182,7 @@ impl Machine {
                 self.sync_lcd(when.lcd, when.start);
                 if address == 0xFF69 {
                     self.color.background.write(value);
-                } else {
+                } else if self.color_mode {
                     self.color.objects.write(value);
                 }
             }

@@ -161,8 +161,10 @@ fn stop(cpu: &mut Cpu, machine: &mut Machine, now: u64) {
     cpu.stopped = false;
     cpu.pc = cpu.pc.wrapping_add(1);
     if machine.is_color && machine.color.key1 & 1 != 0 {
-        machine.sync(now, now);
-        machine.switch_speed(now);
+        let at = now - 4;
+        machine.sync(at, at);
+        machine.switch_speed(at);
+        machine.timer.write_div(at);
         machine.color.key1 ^= 0x81;
     }
 }

@@ -7,8 +7,23 @@ pub const PIXELS: usize = WIDTH * HEIGHT;
 /// The gray levels of the four shades.
 const GRAYS: [u8; 4] = [0xFF, 0x99, 0x55, 0x00];
 
-/// What a Game Boy Color shows while the LCD is off: whiter than its own white.
+/// Colors that no palette holds have numbers from here on: what a Game Boy Color shows while the LCD is off, which is
+/// whiter than its own white, and the colors it gives to a game that knows none: four for the background, four for
+/// sprites.
 pub(crate) const NOTHING: u16 = 0x8000;
+pub(crate) const OLD_BACKGROUND: u16 = 0x8001;
+pub(crate) const OLD_SPRITES: u16 = 0x8005;
+const FIXED: [[u8; 3]; 9] = [
+    [0xFF; 3],
+    [0xFF; 3],
+    [0x7B, 0xFF, 0x31],
+    [0x00, 0x63, 0xC5],
+    [0x00; 3],
+    [0xFF; 3],
+    [0xFF, 0x84, 0x84],
+    [0x94, 0x3A, 0x3A],
+    [0x00; 3],
+];
 
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
@@ -45,8 +60,9 @@ impl Screen {
         } else {
             for (pixel, color) in pixels.zip(&self.colors) {
                 let part = |shift: u32| ((color >> shift & 0x1F) << 3) as u8;
-                let nothing = *color == NOTHING;
-                pixel.copy_from_slice(&if nothing { [0xFF; 4] } else { [part(0), part(5), part(10), 0xFF] });
+                let fixed = FIXED.get(usize::from(color.wrapping_sub(NOTHING)));
+                let [red, green, blue] = fixed.copied().unwrap_or_else(|| [part(0), part(5), part(10)]);
+                pixel.copy_from_slice(&[red, green, blue, 0xFF]);
             }
         }
     }
