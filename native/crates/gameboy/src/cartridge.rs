@@ -78,9 +78,7 @@ impl Cartridge {
                     0
                 }
             }
-            Mapper::Mbc3 if self.ram >= 8 && rom.has_clock => {
-                return if self.ram <= 0x0C { Window::Clock(self.ram - 8) } else { Window::Nothing };
-            }
+            Mapper::Mbc3 if (8..=0x0C).contains(&self.ram) && rom.has_clock => return Window::Clock(self.ram - 8),
             Mapper::Mbc3 | Mapper::Mbc5 => self.ram,
         };
         match rom.ram_size / RAM_BANK {

@@ -8,7 +8,7 @@ const LENGTH: u64 = 0xA0;
 const DELAY: u64 = 12;
 const DELAY_AGAIN: u64 = 8;
 /// Cycles that the CPU waits for a copy in an HBlank; for the others the reference does not wait at all.
-const HBLANK_COPY: u64 = 36;
+const HBLANK_COPY: u64 = 206;
 
 /// The copy to OAM: a byte every four cycles.
 #[derive(Clone, Copy, Debug, Default)]

@@ -57,7 +57,11 @@ impl GameBoy {
             }
             machine.sync(now, last);
             machine.idle.interrupt();
-            now += std::mem::take(&mut machine.stall);
+            if machine.stall > 0 {
+                let before = now;
+                now += std::mem::take(&mut machine.stall);
+                machine.sync(now, before);
+            }
             if machine.frame_done {
                 break;
             }
