@@ -2,6 +2,7 @@
 
 use crate::Compat;
 use crate::rom::{BANK, Mapper, Rom};
+use crate::state::saved;
 
 pub(crate) const RAM_BANK: usize = 0x2000;
 /// Cycles of a second, at the normal speed of the CPU.
@@ -182,3 +183,6 @@ impl Clock {
         self.start_at(now, parts[0] + 60 * parts[1] + 3600 * parts[2] + 86_400 * days);
     }
 }
+
+saved!(Cartridge { ram_enabled, low, high, mode, ram, clock });
+saved!(Clock { base, halted_at, carry, latched, last_write });

@@ -1,5 +1,7 @@
 //! What only a Game Boy Color has: banks of video and work RAM, and palettes of 15-bit colors.
 
+use crate::state::saved;
+
 /// A palette before anything is written to it, in the reference.
 const FRESH: [u8; 8] = [0xE7, 0x1C, 0x19, 0x1E, 0x31, 0x7E, 0x7B, 0x21];
 
@@ -94,3 +96,6 @@ impl Palettes {
         u16::from_le_bytes([self.bytes[at], self.bytes[at + 1]]) & 0x7FFF
     }
 }
+
+saved!(Palettes { bytes, index });
+saved!(Color { vbk, svbk, key0, key1, undocumented, background, objects, priority });

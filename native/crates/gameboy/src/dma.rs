@@ -2,6 +2,7 @@
 
 use crate::cpu::Bus;
 use crate::machine::{Machine, VRAM};
+use crate::state::saved;
 
 const LENGTH: u64 = 0xA0;
 /// Cycles from the write to the first byte, and where a copy that is under way starts anew.
@@ -23,6 +24,11 @@ pub(crate) struct Dma {
 impl Dma {
     pub fn is_active(&self) -> bool {
         self.active
+    }
+
+    /// Whether loaded fields can belong together.
+    pub fn is_consistent(&self, now: u64) -> bool {
+        self.copied <= LENGTH && self.start <= now + DELAY
     }
 }
 
@@ -120,3 +126,6 @@ impl Machine {
         more
     }
 }
+
+saved!(Dma { register, active, start, copied });
+saved!(Hdma { source, target, left, waiting, ended });

@@ -105,8 +105,8 @@ impl Machine {
                 self.write_lcd(address, value, when);
             }
             0xFF50 => {
-                if value & 1 != 0 && self.boot.is_some() {
-                    self.boot = None;
+                if value & 1 != 0 && self.booting {
+                    self.booting = false;
                     self.map();
                 }
             }
@@ -160,7 +160,7 @@ impl Machine {
 
     fn write_color_io(&mut self, address: u16, value: u8, when: When) {
         match address {
-            0xFF4C if self.boot.is_some() => self.color.key0 = value & 4,
+            0xFF4C if self.booting => self.color.key0 = value & 4,
             0xFF4D => self.color.key1 = value,
             0xFF72..=0xFF74 => self.color.undocumented[usize::from(address - 0xFF72)] = value,
             0xFF75 => self.color.undocumented[3] = value | 0x8F,

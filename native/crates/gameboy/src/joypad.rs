@@ -1,5 +1,7 @@
 //! The eight buttons and FF00.
 
+use crate::state::saved;
+
 /// A button; the number is its bit: directions first, then the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Button {
@@ -74,3 +76,5 @@ impl Joypad {
         0xC0 | self.selected | low
     }
 }
+
+saved!(Joypad { pressed, selected, shown });

@@ -3,6 +3,8 @@
 //! Nothing here runs along with the CPU. The controller remembers its next transition; whoever wants to see it first
 //! takes the transitions that are due. Time is in dots, 4,194,304 a second at either speed of the CPU.
 
+use crate::state::{Saved, saved};
+
 pub(crate) const LINE: u64 = 456;
 pub(crate) const FRAME: u64 = 154 * LINE;
 const VISIBLE: u8 = 144;
@@ -38,6 +40,21 @@ pub(crate) enum Next {
     Frame,
 }
 
+impl Next {
+    const ALL: [Self; 10] = [
+        Self::OffFrame,
+        Self::Transfer,
+        Self::HBlank,
+        Self::Line,
+        Self::Scan,
+        Self::EarlyScan,
+        Self::VBlank,
+        Self::VBlankLine,
+        Self::Pad,
+        Self::Frame,
+    ];
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lcd {
     pub lcdc: u8,
@@ -71,6 +88,12 @@ pub(crate) struct Lcd {
 impl Lcd {
     pub fn new(color: bool) -> Self {
         Self { at: FRAME, coincidence: true, color, obp0: 0xFF, obp1: 0xFF, ..Self::default() }
+    }
+
+    /// Whether loaded fields can belong together at `dot`.
+    pub fn is_consistent(&self, dot: u64) -> bool {
+        let (from, to) = (dot.saturating_sub(2 * FRAME), dot + 2 * FRAME);
+        self.ly < 154 && self.mode < 4 && (from..to).contains(&self.frame) && (from..to).contains(&self.at)
     }
 
     pub fn is_on(&self) -> bool {
@@ -270,3 +293,38 @@ impl Lcd {
         self.line = false;
     }
 }
+
+impl Saved for Next {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(*self as u8);
+    }
+
+    fn take(&mut self, from: &mut &[u8]) -> Option<()> {
+        let mut number = 0u8;
+        number.take(from)?;
+        *self = *Self::ALL.get(usize::from(number))?;
+        Some(())
+    }
+}
+
+saved!(Lcd {
+    lcdc,
+    enabled,
+    scy,
+    scx,
+    ly,
+    lyc,
+    bgp,
+    obp0,
+    obp1,
+    wy,
+    wx,
+    mode,
+    coincidence,
+    line,
+    next,
+    at,
+    frame,
+    first,
+    starting
+});

@@ -25,6 +25,7 @@ mod screen;
 mod serial;
 mod sound;
 mod sprites;
+mod state;
 mod timer;
 
 use std::sync::Arc;
@@ -35,6 +36,7 @@ pub use hooks::HookAction;
 pub use joypad::Button;
 pub use rom::{Mapper, Rom, RomError};
 pub use screen::{HEIGHT, PIXELS, WIDTH};
+pub use state::StateError;
 
 /// Which console to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

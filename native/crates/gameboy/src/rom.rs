@@ -36,10 +36,16 @@ impl fmt::Display for RomError {
                 write!(f, "This ROM has {length} bytes; a Game Boy ROM has at least {}.", 2 * BANK)
             }
             Self::Uneven { length } => {
-                write!(f, "This ROM has {length} bytes, which is not a whole number of banks of {BANK}; it may be cut off.")
+                write!(
+                    f,
+                    "This ROM has {length} bytes, which is not a whole number of banks of {BANK}; it may be cut off."
+                )
             }
             Self::Oversized { length, declared } => {
-                write!(f, "This ROM has {length} bytes; its header says {declared}, and {LARGEST} is the most there is.")
+                write!(
+                    f,
+                    "This ROM has {length} bytes; its header says {declared}, and {LARGEST} is the most there is."
+                )
             }
             Self::UnknownMapper(code) => write!(
                 f,
@@ -47,10 +53,16 @@ impl fmt::Display for RomError {
                  is not a Game Boy ROM or needs a chip that is not emulated."
             ),
             Self::UnknownSize(code) => {
-                write!(f, "The ROM's header has the size code {code:02X}; known are 00 to 08, so this is not a Game Boy ROM.")
+                write!(
+                    f,
+                    "The ROM's header has the size code {code:02X}; known are 00 to 08, so this is not a Game Boy ROM."
+                )
             }
             Self::UnknownRam(code) => {
-                write!(f, "The ROM's header has the RAM size code {code:02X}; known are 00 to 05, so this is not a Game Boy ROM.")
+                write!(
+                    f,
+                    "The ROM's header has the RAM size code {code:02X}; known are 00 to 05, so this is not a Game Boy ROM."
+                )
             }
         }
     }

@@ -1,5 +1,7 @@
 //! The picture: shades of a Game Boy, colors of a Game Boy Color, and both as RGBA.
 
+use crate::state::saved;
+
 pub const WIDTH: usize = 160;
 pub const HEIGHT: usize = 144;
 pub const PIXELS: usize = WIDTH * HEIGHT;
@@ -67,3 +69,5 @@ impl Screen {
         }
     }
 }
+
+saved!(Screen { shades, colors, blank });

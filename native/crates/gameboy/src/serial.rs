@@ -1,5 +1,6 @@
 //! The serial port with nobody at the other end: eight bits of 1 come in.
 
+use crate::state::saved;
 use crate::timer::NEVER;
 
 /// Cycles of a byte by the internal clock; a console takes four times as long.
@@ -31,3 +32,5 @@ impl Serial {
         self.done = if value & 0x81 == 0x81 { now + BYTE } else { NEVER };
     }
 }
+
+saved!(Serial { control, done });

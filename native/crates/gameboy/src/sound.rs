@@ -1,5 +1,7 @@
 //! The sound registers as the CPU sees them. No samples are made.
 
+use crate::state::saved;
+
 /// What reads as 1 in FF10 to FF2F, whatever was written.
 const UNREADABLE: [u8; 32] = [
     0x80, 0x3F, 0x00, 0xFF, 0xBF, 0xFF, 0x3F, 0x00, 0xFF, 0xBF, 0x7F, 0xFF, 0x9F, 0xFF, 0xBF, 0xFF, //
@@ -17,6 +19,10 @@ pub(crate) struct Sound {
 impl Sound {
     pub fn new(emulated: bool) -> Self {
         Self { emulated, registers: [0; 0x20], wave: [0xFF; 16] }
+    }
+
+    pub fn is_emulated(&self) -> bool {
+        self.emulated
     }
 
     /// FF10 to FF3F.
@@ -42,3 +48,5 @@ impl Sound {
         }
     }
 }
+
+saved!(Sound { registers, wave });

@@ -9,6 +9,8 @@ mod execute;
 
 pub use execute::step;
 
+use crate::state::saved;
+
 /// What a CPU is connected to. `now` is the cycle at which the instruction began, `m` the access's M-cycle in it.
 pub trait Bus {
     fn fetch(&mut self, now: u64, m: u64, address: u16) -> u8;
@@ -117,3 +119,5 @@ impl Cpu {
         self.hl = self.hl & 0xFF00 | u16::from(value);
     }
 }
+
+saved!(Cpu { a, f, b, c, d, e, hl, sp, pc, ime, ei, halted, halted_after_ei, stopped, locked });
