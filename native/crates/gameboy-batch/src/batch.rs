@@ -190,16 +190,14 @@ impl Batch {
     /// A console like those of the batch, from the bytes of a saved one.
     pub fn revive(&self, content: &[u8]) -> Result<GameBoy, StateError> {
         let mut console = self.start.clone();
-        console.load(content)?;
+        console.restore(content)?;
         Ok(console)
     }
 
-    /// The bytes of every lane's state, rows of equal length: what follows a shorter one is 0.
+    /// The bytes of every lane's state; all are of one length.
     pub fn save_all(&self) -> Vec<u8> {
         let mut states: Vec<(&GameBoy, Vec<u8>)> = self.lanes.iter().map(|console| (console, Vec::new())).collect();
         self.crew.each(states.iter_mut().collect(), |(console, content)| *content = console.save());
-        let width = states.iter().map(|(_, content)| content.len()).max().unwrap_or_default();
-        states.iter_mut().for_each(|(_, content)| content.resize(width, 0));
         states.iter().flat_map(|(_, content)| content).copied().collect()
     }
 
@@ -209,7 +207,7 @@ impl Batch {
         let mut loaded: Vec<(GameBoy, Result<(), StateError>)> =
             self.lanes.iter().map(|console| (console.clone(), Ok(()))).collect();
         let pairs = loaded.iter_mut().zip(rows.chunks_exact(width.max(1))).collect();
-        self.crew.each(pairs, |((console, result), row)| *result = console.load(row));
+        self.crew.each(pairs, |((console, result), row)| *result = console.restore(row));
         for (lane, (_, result)) in loaded.iter().enumerate() {
             result.map_err(|error| (lane, error))?;
         }

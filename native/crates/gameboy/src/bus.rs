@@ -3,11 +3,11 @@
 //! ROM and RAM are found through a few offsets; an offset beyond the memory's end sends an access the long way. The
 //! reference makes accesses one M-cycle earlier than a console, except for those of the stack.
 
+use crate::Compat;
 use crate::cartridge::Window;
 use crate::cpu::{Bus, Cpu};
 use crate::lcd::Next;
 use crate::machine::{CARTRIDGE, Machine, VRAM, WRAM};
-use crate::Compat;
 
 /// When an access happens: the cycles at which its instruction began, at which the access is made, and at which the
 /// LCD is looked at for it.
@@ -82,11 +82,7 @@ impl Machine {
                 if self.dma.is_active() {
                     self.sync_dma(when.at);
                 }
-                if self.dma.is_active() || self.oam_locked(when) {
-                    0xFF
-                } else {
-                    self.oam[usize::from(address & 0xFF)]
-                }
+                if self.dma.is_active() || self.oam_locked(when) { 0xFF } else { self.oam[usize::from(address & 0xFF)] }
             }
             0xFEA0..0xFF00 => 0,
             0xFF00..0xFF80 => self.read_io(address, when),
@@ -101,8 +97,9 @@ impl Machine {
         }
         match address {
             0x0000..0x8000 => {
-                let rom = self.rom.clone();
-                if self.cartridge.write(&rom, when.at, address, value) {
+                // PyBoy's clock follows the wall's, or stands still; for it ours stands still.
+                let now = if self.compat == Compat::PyBoy { 0 } else { when.at };
+                if self.cartridge.write(&self.rom, now, address, value) {
                     self.map();
                 }
                 self.stop_soon();
@@ -140,7 +137,7 @@ impl Machine {
     fn boot_byte(&self, address: u16) -> u8 {
         let at = usize::from(address);
         match &self.boot {
-            Some(boot) if !(0x100..0x200).contains(&at) && at < boot.len() => boot[at],
+            Some(boot) if self.booting && !(0x100..0x200).contains(&at) && at < boot.len() => boot[at],
             _ => self.rom.bytes[self.cartridge.rom_offsets(&self.rom)[at >> 14] + (at & 0x3FFF)],
         }
     }
@@ -191,7 +188,7 @@ impl Machine {
                 }
             }
             Window::HalfBytes => self.ram[CARTRIDGE + usize::from(address & 0x1FF)] = value | 0xF0,
-            Window::Clock(register) => self.cartridge.write_clock(when.at, register, value),
+            Window::Clock(register) => self.cartridge.write_clock(when.at, register, value, self.compat),
         }
     }
 
@@ -202,7 +199,7 @@ impl Machine {
         if !self.lcd.is_on() {
             return false;
         }
-        let soon = self.lcd.at - self.dots(when.lcd) <= 4;
+        let soon = self.lcd.at.saturating_sub(self.dots(when.lcd)) <= 4;
         let (next, mode) = (self.lcd.next, self.lcd.mode);
         match (address < 0xA000, writes) {
             (true, true) => mode == 3,

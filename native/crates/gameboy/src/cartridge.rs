@@ -1,7 +1,8 @@
 //! Bank switching: which part of ROM and RAM the CPU sees, and the clock of an MBC3.
 
+use crate::Compat;
 use crate::rom::{BANK, Mapper, Rom};
-use crate::state::flat;
+use crate::state::saved;
 
 pub(crate) const RAM_BANK: usize = 0x2000;
 /// Cycles of a second, at the normal speed of the CPU.
@@ -51,6 +52,9 @@ impl Cartridge {
         let mask = rom.banks() - 1;
         let (first, second) = match rom.mapper {
             Mapper::None => (0, 1),
+            Mapper::Mbc1 if rom.several => {
+                (if self.mode { self.high << 4 } else { 0 }, self.high << 4 | self.low & 0x0F)
+            }
             Mapper::Mbc1 => (if self.mode { self.high << 5 } else { 0 }, self.high << 5 | self.low),
             Mapper::Mbc2 | Mapper::Mbc3 => (0, self.low),
             Mapper::Mbc5 => (0, self.high << 8 | self.low),
@@ -75,9 +79,7 @@ impl Cartridge {
                     0
                 }
             }
-            Mapper::Mbc3 if self.ram >= 8 => {
-                return if self.ram <= 0x0C && rom.has_clock { Window::Clock(self.ram - 8) } else { Window::Nothing };
-            }
+            Mapper::Mbc3 if (8..=0x0C).contains(&self.ram) && rom.has_clock => return Window::Clock(self.ram - 8),
             Mapper::Mbc3 | Mapper::Mbc5 => self.ram,
         };
         match rom.ram_size / RAM_BANK {
@@ -119,8 +121,11 @@ impl Cartridge {
         self.clock.latched[usize::from(register)]
     }
 
-    pub fn write_clock(&mut self, now: u64, register: u8, value: u8) {
-        self.clock.set(now, register, value);
+    /// A clock that stands still, as the reference's does when it is locked, cannot be set by the game.
+    pub fn write_clock(&mut self, now: u64, register: u8, value: u8, compat: Compat) {
+        if compat == Compat::Hardware {
+            self.clock.set(now, register, value);
+        }
     }
 
     /// Set the clock to a number of seconds since its day 0.
@@ -179,5 +184,5 @@ impl Clock {
     }
 }
 
-flat!(Cartridge { ram_enabled, low, high, mode, ram, clock });
-flat!(Clock { base, halted_at, carry, latched, last_write });
+saved!(Cartridge { ram_enabled, low, high, mode, ram, clock });
+saved!(Clock { base, halted_at, carry, latched, last_write });

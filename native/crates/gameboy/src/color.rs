@@ -1,14 +1,20 @@
 //! What only a Game Boy Color has: banks of video and work RAM, and palettes of 15-bit colors.
 
-use crate::state::flat;
+use crate::state::saved;
+
+/// A palette before anything is written to it, in the reference.
+const FRESH: [u8; 8] = [0xE7, 0x1C, 0x19, 0x1E, 0x31, 0x7E, 0x7B, 0x21];
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Color {
     /// As written to FF4F and FF70.
     vbk: u8,
     svbk: u8,
-    /// FF4D asks for the other speed at the next STOP.
-    pub prepares: bool,
+    /// FF4C, and FF4D, whose bit 0 asks for the other speed at the next STOP; it reads back as written.
+    pub key0: u8,
+    pub key1: u8,
+    /// FF72 to FF75, which nobody uses.
+    pub undocumented: [u8; 4],
     pub background: Palettes,
     pub objects: Palettes,
     /// FF6C: 1 gives sprites the priorities of the older console.
@@ -24,7 +30,9 @@ pub(crate) struct Palettes {
 
 impl Default for Palettes {
     fn default() -> Self {
-        Self { bytes: [0xFF; 64], index: 0 }
+        let mut bytes = [0; 64];
+        bytes.chunks_exact_mut(8).for_each(|palette| palette.copy_from_slice(&FRESH));
+        Self { bytes, index: 0 }
     }
 }
 
@@ -33,10 +41,12 @@ impl Default for Color {
         Self {
             vbk: 0,
             svbk: 0,
-            prepares: false,
+            key0: 0,
+            key1: 0,
+            undocumented: [0; 4],
             background: Palettes::default(),
             objects: Palettes::default(),
-            priority: 0,
+            priority: 1,
         }
     }
 }
@@ -87,5 +97,5 @@ impl Palettes {
     }
 }
 
-flat!(Color { vbk, svbk, prepares, background, objects, priority });
-flat!(Palettes { bytes, index });
+saved!(Palettes { bytes, index });
+saved!(Color { vbk, svbk, key0, key1, undocumented, background, objects, priority });

@@ -2,12 +2,14 @@
 
 use crate::cpu::Bus;
 use crate::machine::{Machine, VRAM};
-use crate::state::flat;
+use crate::state::saved;
 
 const LENGTH: u64 = 0xA0;
 /// Cycles from the write to the first byte, and where a copy that is under way starts anew.
 const DELAY: u64 = 12;
 const DELAY_AGAIN: u64 = 8;
+/// Cycles that the CPU waits for a copy in an HBlank; for the others the reference does not wait at all.
+const HBLANK_COPY: u64 = 206;
 
 /// The copy to OAM: a byte every four cycles.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,16 +25,29 @@ impl Dma {
     pub fn is_active(&self) -> bool {
         self.active
     }
+
+    /// Whether loaded fields can belong together.
+    pub fn is_consistent(&self, now: u64) -> bool {
+        self.copied <= LENGTH && self.start <= now + DELAY
+    }
 }
 
 /// The copy to video RAM.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Hdma {
     pub source: u16,
     pub target: u16,
-    /// Blocks of 16 bytes left, minus 1, and 0x80 where none is under way.
-    pub left: u8,
+    /// Blocks of 16 bytes left, minus 1.
+    left: u8,
     waiting: bool,
+    /// What FF55 reads when no copy is under way.
+    ended: u8,
+}
+
+impl Default for Hdma {
+    fn default() -> Self {
+        Self { source: 0, target: 0, left: 0, waiting: false, ended: 0xFF }
+    }
 }
 
 impl Hdma {
@@ -42,7 +57,7 @@ impl Hdma {
     }
 
     pub fn status(&self) -> u8 {
-        if self.waiting { self.left } else { 0x80 | self.left }
+        if self.waiting { self.left } else { self.ended }
     }
 }
 
@@ -78,6 +93,7 @@ impl Machine {
     pub fn start_hdma(&mut self, now: u64, value: u8) {
         if self.hdma.waiting && value & 0x80 == 0 {
             self.hdma.waiting = false;
+            self.hdma.ended = 0x80;
             return;
         }
         self.hdma.left = value & 0x7F;
@@ -91,6 +107,8 @@ impl Machine {
     pub fn copy_hdma_block(&mut self) {
         let now = self.cycle_of(self.lcd.at);
         self.hdma.waiting = self.copy_block(now);
+        self.stall += HBLANK_COPY;
+        self.stop_soon();
     }
 
     /// Copy 16 bytes; whether more are left.
@@ -102,13 +120,12 @@ impl Machine {
             self.hdma.source = self.hdma.source.wrapping_add(1);
             self.hdma.target = self.hdma.target.wrapping_add(1);
         }
-        self.stall += if self.double { 64 } else { 32 };
-        self.stop_soon();
         let more = self.hdma.left != 0;
+        self.hdma.ended = 0xFF;
         self.hdma.left = self.hdma.left.wrapping_sub(1) & 0x7F;
         more
     }
 }
 
-flat!(Dma { register, active, start, copied });
-flat!(Hdma { source, target, left, waiting });
+saved!(Dma { register, active, start, copied });
+saved!(Hdma { source, target, left, waiting, ended });

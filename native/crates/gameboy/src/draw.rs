@@ -1,8 +1,11 @@
 //! One line of the picture, drawn as a whole when its HBlank begins.
 
 use crate::machine::{Machine, VRAM};
-use crate::screen::WIDTH;
+use crate::screen::{NOTHING, OLD_BACKGROUND, OLD_SPRITES, WIDTH};
 use crate::sprites::OnLine;
+
+/// The last WX at which the window is on the screen.
+const LAST_WX: u8 = 166;
 
 /// What the background left at a pixel: the color's number, and whether it stays before sprites.
 #[derive(Clone, Copy, Default)]
@@ -11,18 +14,25 @@ struct Under {
     front: bool,
 }
 
+/// Of a background that is off; the reference hides sprites behind it that are to be behind the background.
+const OFF: Under = Under { number: 1, front: false };
+
 impl Machine {
     pub fn draw_line(&mut self) {
         self.screen.blank = false;
         let mut under = [Under::default(); WIDTH];
         let lcd = self.lcd;
         let row = usize::from(lcd.ly) * WIDTH;
-        if self.color_mode || lcd.lcdc & 1 != 0 {
-            self.draw_background(&mut under, row);
+        self.screen.window_reached |= lcd.wy == lcd.ly;
+        let window = lcd.lcdc & 0x20 != 0 && self.screen.window_reached && lcd.wx <= LAST_WX;
+        // The reference draws a line's background although it is off, if the window is on that line.
+        if self.color_mode || lcd.lcdc & 1 != 0 || window {
+            self.draw_background(&mut under, row, window);
         } else if self.is_color {
-            let white = self.color.background.color(0, 0);
-            self.screen.colors[row..row + WIDTH].fill(white);
+            under.fill(OFF);
+            self.screen.colors[row..row + WIDTH].fill(OLD_BACKGROUND);
         } else {
+            under.fill(OFF);
             self.screen.shades[row..row + WIDTH].fill(0);
         }
         if lcd.lcdc & 2 != 0 {
@@ -34,12 +44,11 @@ impl Machine {
     pub fn draw_nothing(&mut self) {
         self.screen.blank = false;
         self.screen.shades.fill(self.lcd.bgp & 3);
-        self.screen.colors.fill(0x7FFF);
+        self.screen.colors.fill(NOTHING);
     }
 
-    fn draw_background(&mut self, under: &mut [Under; WIDTH], row: usize) {
+    fn draw_background(&mut self, under: &mut [Under; WIDTH], row: usize, window: bool) {
         let lcd = self.lcd;
-        let window = lcd.lcdc & 0x20 != 0 && lcd.wy <= lcd.ly && lcd.wx <= 166;
         let window_from = if window { usize::from(lcd.wx).saturating_sub(7) } else { WIDTH };
         let y = lcd.ly.wrapping_add(lcd.scy);
         let map = if lcd.lcdc & 8 != 0 { 0x1C00 } else { 0x1800 };
@@ -80,11 +89,13 @@ impl Machine {
                 let shift = if attributes & 0x20 != 0 { pixel } else { 7 - pixel };
                 let number = low >> shift & 1 | (high >> shift & 1) << 1;
                 under[column] = Under { number, front };
-                if self.is_color {
-                    let number = if self.color_mode { number } else { lcd.bgp >> (2 * number) & 3 };
+                let shade = lcd.bgp >> (2 * number) & 3;
+                if self.color_mode {
                     self.screen.colors[row + column] = self.color.background.color(attributes, number);
+                } else if self.is_color {
+                    self.screen.colors[row + column] = OLD_BACKGROUND + u16::from(shade);
                 } else {
-                    self.screen.shades[row + column] = lcd.bgp >> (2 * number) & 3;
+                    self.screen.shades[row + column] = shade;
                 }
                 column += 1;
             }
@@ -138,15 +149,14 @@ impl Machine {
     }
 
     fn draw_sprite_pixel(&mut self, at: usize, number: u8, attributes: u8) {
-        let second = attributes & 0x10 != 0;
-        let palette = if second { self.lcd.obp1 } else { self.lcd.obp0 };
+        let palette = if attributes & 0x10 != 0 { self.lcd.obp1 } else { self.lcd.obp0 };
         let shade = palette >> (2 * number) & 3;
         if !self.is_color {
             self.screen.shades[at] = shade;
         } else if self.color_mode {
             self.screen.colors[at] = self.color.objects.color(attributes, number);
         } else {
-            self.screen.colors[at] = self.color.objects.color(u8::from(second), shade);
+            self.screen.colors[at] = OLD_SPRITES + u16::from(shade);
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::machine::{CARTRIDGE, Machine, VRAM, WRAM};
 use crate::rom::{BANK, Rom};
 use crate::run::Ran;
 use crate::screen::PIXELS;
+use crate::state::saved;
 use crate::{Model, Options};
 
 #[derive(Clone, Debug)]
@@ -165,3 +166,5 @@ impl GameBoy {
         self.hooks.count(bank, address)
     }
 }
+
+saved!(GameBoy { cpu, now, machine, releases });

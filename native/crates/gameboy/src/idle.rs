@@ -94,7 +94,7 @@ impl Machine {
     /// Follow the loop's code: what it reads, if reading is all it does, and how long a round takes.
     fn examine(&self, cpu: &Cpu, target: u16, length: u16) -> (Waits, u64) {
         const WORK: (Waits, u64) = (Waits::Not, 0);
-        if target >= 0x7F00 || self.boot.is_some() || self.dma.is_active() {
+        if target >= 0x7F00 || self.booting || self.dma.is_active() {
             return WORK;
         }
         let code = |at: u16| self.rom.bytes[self.rom_map[usize::from(at >> 14)] as usize + usize::from(at & 0x3FFF)];
@@ -110,7 +110,9 @@ impl Machine {
                 0x7E | 0xA6 | 0xB6 | 0xBE => (1, 2, Some(cpu.hl)),
                 0x0A => (1, 2, Some(cpu.bc())),
                 0x1A => (1, 2, Some(cpu.de())),
-                0xCB if (0x40..0x80).contains(&next) => (2, if next & 7 == 6 { 3 } else { 2 }, (next & 7 == 6).then_some(cpu.hl)),
+                0xCB if (0x40..0x80).contains(&next) => {
+                    (2, if next & 7 == 6 { 3 } else { 2 }, (next & 7 == 6).then_some(cpu.hl))
+                }
                 0x18 | 0x20 | 0x28 | 0x30 | 0x38 if at + 2 == end => (2, 3, None),
                 0xC2 | 0xC3 | 0xCA | 0xD2 | 0xDA if at + 3 == end => (3, 4, None),
                 _ => return WORK,

@@ -29,6 +29,7 @@ impl Machine {
                 }
             }
             0xFF01 => 0xFF,
+            0xFF02 if self.color_mode => self.serial.control | 0x7C,
             0xFF02 => self.serial.control | 0x7E,
             0xFF04 => self.timer.div(when.at),
             0xFF05 => self.timer.tima(),
@@ -54,17 +55,22 @@ impl Machine {
     }
 
     fn read_color_io(&self, address: u16) -> u8 {
+        let color = &self.color;
         match address {
-            0xFF4D => u8::from(self.double) << 7 | u8::from(self.color.prepares) | 0x7E,
-            0xFF4F => self.color.vbk() | 0xFE,
-            0xFF51..=0xFF54 => 0xFF,
+            0xFF4F => color.vbk() | 0xFE,
+            0xFF68 => color.background.index | 0x40,
+            0xFF6A => color.objects.index | 0x40,
+            0xFF72 | 0xFF73 | 0xFF75 => color.undocumented[usize::from(address - 0xFF72)],
+            0xFF76 | 0xFF77 => 0,
+            _ if !self.color_mode => 0xFF,
+            0xFF4C => color.key0 | 0xFB,
+            0xFF4D => color.key1,
             0xFF55 => self.hdma.status(),
-            0xFF68 => self.color.background.index | 0x40,
-            0xFF69 => self.color.background.data(),
-            0xFF6A => self.color.objects.index | 0x40,
-            0xFF6B => self.color.objects.data(),
-            0xFF6C => self.color.priority | 0xFE,
-            0xFF70 => self.color.svbk() | 0xF8,
+            0xFF69 => color.background.data(),
+            0xFF6B => color.objects.data(),
+            0xFF6C => color.priority | 0xFE,
+            0xFF70 => color.svbk() | 0xF8,
+            0xFF74 => color.undocumented[2],
             _ => 0xFF,
         }
     }
@@ -99,8 +105,8 @@ impl Machine {
                 self.write_lcd(address, value, when);
             }
             0xFF50 => {
-                if value & 1 != 0 && self.boot.is_some() {
-                    self.boot = None;
+                if value & 1 != 0 && self.booting {
+                    self.booting = false;
                     self.map();
                 }
             }
@@ -154,7 +160,10 @@ impl Machine {
 
     fn write_color_io(&mut self, address: u16, value: u8, when: When) {
         match address {
-            0xFF4D => self.color.prepares = value & 1 != 0,
+            0xFF4C if self.booting => self.color.key0 = value & 4,
+            0xFF4D => self.color.key1 = value,
+            0xFF72..=0xFF74 => self.color.undocumented[usize::from(address - 0xFF72)] = value,
+            0xFF75 => self.color.undocumented[3] = value | 0x8F,
             0xFF4F => {
                 self.color.select_vram(value);
                 self.map();
@@ -173,7 +182,7 @@ impl Machine {
                 self.sync_lcd(when.lcd, when.start);
                 if address == 0xFF69 {
                     self.color.background.write(value);
-                } else {
+                } else if self.color_mode {
                     self.color.objects.write(value);
                 }
             }

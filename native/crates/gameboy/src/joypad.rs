@@ -1,6 +1,6 @@
 //! The eight buttons and FF00.
 
-use crate::state::flat;
+use crate::state::saved;
 
 /// A button; the number is its bit: directions first, then the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,4 +77,4 @@ impl Joypad {
     }
 }
 
-flat!(Joypad { pressed, selected, shown });
+saved!(Joypad { pressed, selected, shown });

@@ -3,7 +3,7 @@
 //! Nothing here runs along with the CPU. The controller remembers its next transition; whoever wants to see it first
 //! takes the transitions that are due. Time is in dots, 4,194,304 a second at either speed of the CPU.
 
-use crate::state::flat;
+use crate::state::{Saved, saved};
 
 pub(crate) const LINE: u64 = 456;
 pub(crate) const FRAME: u64 = 154 * LINE;
@@ -38,6 +38,21 @@ pub(crate) enum Next {
     /// The frame in which the LCD went on is 8 dots short before this.
     Pad,
     Frame,
+}
+
+impl Next {
+    const ALL: [Self; 10] = [
+        Self::OffFrame,
+        Self::Transfer,
+        Self::HBlank,
+        Self::Line,
+        Self::Scan,
+        Self::EarlyScan,
+        Self::VBlank,
+        Self::VBlankLine,
+        Self::Pad,
+        Self::Frame,
+    ];
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,6 +90,12 @@ impl Lcd {
         Self { at: FRAME, coincidence: true, color, obp0: 0xFF, obp1: 0xFF, ..Self::default() }
     }
 
+    /// Whether loaded fields can belong together at `dot`.
+    pub fn is_consistent(&self, dot: u64) -> bool {
+        let (from, to) = (dot.saturating_sub(2 * FRAME), dot + 2 * FRAME);
+        self.ly < 154 && self.mode < 4 && (from..to).contains(&self.frame) && (from..to).contains(&self.at)
+    }
+
     pub fn is_on(&self) -> bool {
         self.lcdc & 0x80 != 0
     }
@@ -84,17 +105,22 @@ impl Lcd {
     }
 
     /// A new level of the joined sources; STAT if that requests an interrupt.
-    fn level(&mut self, pulse: bool) -> u8 {
+    fn level(&mut self) -> u8 {
         let by_mode = [ON_HBLANK, ON_VBLANK, ON_SCAN, 0][usize::from(self.mode)];
         let level = self.enabled & by_mode != 0 || self.coincidence && self.enabled & ON_LINE != 0;
-        let rising = (level || pulse) && !self.line;
+        let rising = level && !self.line;
         self.line = level;
         if rising { STAT } else { 0 }
     }
 
+    /// The interrupt of mode 2 that line 144 has although it has no mode 2.
+    fn pulse(&self) -> u8 {
+        if self.enabled & ON_SCAN != 0 && !self.line { STAT } else { 0 }
+    }
+
     pub fn compare(&mut self) -> u8 {
         self.coincidence = self.ly == self.lyc;
-        self.level(false)
+        self.level()
     }
 
     /// The LCD goes on; it starts in a line 0 that shows mode 0 for a while.
@@ -150,12 +176,12 @@ impl Lcd {
                 self.mode = 3;
                 self.next = Next::HBlank;
                 self.at = (due + self.transfer()).wrapping_add_signed(penalty(self));
-                self.level(false)
+                self.level()
             }
             Next::HBlank => {
                 self.mode = 0;
                 self.after_hblank(self.line_end());
-                self.level(false)
+                self.level()
             }
             Next::Line => {
                 self.ly += 1;
@@ -163,7 +189,7 @@ impl Lcd {
                 self.at = due + EARLY;
                 if self.first {
                     self.coincidence = false;
-                    self.level(false)
+                    self.level()
                 } else {
                     self.compare()
                 }
@@ -180,7 +206,7 @@ impl Lcd {
             Next::EarlyScan => {
                 self.next = Next::VBlank;
                 self.at = due + EARLY;
-                self.level(true)
+                self.pulse()
             }
             Next::VBlank => {
                 self.ly += 1;
@@ -188,8 +214,7 @@ impl Lcd {
                 self.next = Next::VBlankLine;
                 self.at = due + LINE;
                 self.coincidence = self.ly == self.lyc;
-                let pulse = self.enabled & ON_SCAN != 0;
-                VBLANK | self.level(pulse)
+                VBLANK | self.level() | self.pulse()
             }
             Next::VBlankLine => {
                 self.ly += 1;
@@ -269,7 +294,37 @@ impl Lcd {
     }
 }
 
-flat!(enum Next { OffFrame, Transfer, HBlank, Line, Scan, EarlyScan, VBlank, VBlankLine, Pad, Frame });
-flat!(Lcd {
-    lcdc, enabled, scy, scx, ly, lyc, bgp, obp0, obp1, wy, wx, mode, coincidence, line, next, at, frame, first, color, starting,
+impl Saved for Next {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(*self as u8);
+    }
+
+    fn take(&mut self, from: &mut &[u8]) -> Option<()> {
+        let mut number = 0u8;
+        number.take(from)?;
+        *self = *Self::ALL.get(usize::from(number))?;
+        Some(())
+    }
+}
+
+saved!(Lcd {
+    lcdc,
+    enabled,
+    scy,
+    scx,
+    ly,
+    lyc,
+    bgp,
+    obp0,
+    obp1,
+    wy,
+    wx,
+    mode,
+    coincidence,
+    line,
+    next,
+    at,
+    frame,
+    first,
+    starting
 });

@@ -12,14 +12,16 @@ use crate::rom::Rom;
 use crate::screen::Screen;
 use crate::serial::Serial;
 use crate::sound::Sound;
+use crate::state::saved;
 use crate::timer::Timer;
 use crate::{Compat, Options};
-use crate::state::flat;
 
 pub(crate) const VRAM: usize = 0;
 pub(crate) const WRAM: usize = 0x4000;
 pub(crate) const CARTRIDGE: usize = 0xC000;
 /// An offset beyond any memory: the access has to take the long way.
+/// More cycles than any console will run.
+pub(crate) const LATEST: u64 = 1 << 60;
 pub(crate) const ELSEWHERE: u32 = 1 << 30;
 
 #[derive(Clone, Debug)]
@@ -39,6 +41,8 @@ pub(crate) struct Machine {
     /// Two banks of video RAM, eight of work RAM, then the cartridge's.
     pub ram: Box<[u8]>,
     pub boot: Option<Arc<[u8]>>,
+    /// The boot code hides the cartridge's first bytes.
+    pub booting: bool,
     pub cartridge: Cartridge,
     pub timer: Timer,
     pub serial: Serial,
@@ -76,6 +80,7 @@ impl Machine {
             idle: Idle::default(),
             ram,
             boot: options.boot.clone(),
+            booting: options.boot.is_some(),
             cartridge: Cartridge::new(),
             timer: Timer::default(),
             serial: Serial::new(),
@@ -97,9 +102,6 @@ impl Machine {
             dot_from: 0,
             rom,
         };
-        if rom_ram_starts_full(&machine.rom) {
-            machine.ram[CARTRIDGE..].fill(0xFF);
-        }
         machine.map();
         machine
     }
@@ -108,7 +110,7 @@ impl Machine {
     pub fn map(&mut self) {
         self.idle.forget();
         let [low, high] = self.cartridge.rom_offsets(&self.rom).map(|offset| offset as u32);
-        self.rom_map = [if self.boot.is_some() { ELSEWHERE } else { low }, high];
+        self.rom_map = [if self.booting { ELSEWHERE } else { low }, high];
         let video = (VRAM + 0x2000 * usize::from(self.color.vram_bank())) as u32;
         let work = WRAM as u32;
         let switched = work + 0x1000 * u32::from(self.color.wram_bank());
@@ -119,8 +121,7 @@ impl Machine {
         let next = |offset: u32| if offset == ELSEWHERE { ELSEWHERE } else { offset + 0x1000 };
         let locks = self.compat == Compat::Hardware;
         let video = if locks { ELSEWHERE } else { video };
-        self.read_map =
-            [video, next(video), cartridge, next(cartridge), work, switched, work, ELSEWHERE];
+        self.read_map = [video, next(video), cartridge, next(cartridge), work, switched, work, ELSEWHERE];
         self.write_map = self.read_map;
         if self.screen.drawing {
             self.write_map[..2].fill(ELSEWHERE);
@@ -128,6 +129,17 @@ impl Machine {
         if self.dma.is_active() {
             self.write_map.fill(ELSEWHERE);
         }
+    }
+
+    /// Whether loaded fields can belong together: none of the clocks may run backwards.
+    pub fn is_consistent(&self, now: u64) -> bool {
+        now < LATEST
+            && self.dot_from <= now
+            && self.dot_base < LATEST
+            && self.stall < LATEST
+            && self.timer.is_consistent(now)
+            && self.lcd.is_consistent(self.dots(now))
+            && self.dma.is_consistent(now)
     }
 
     #[inline]
@@ -138,7 +150,7 @@ impl Machine {
     /// The cycle at which `dot` is reached.
     #[inline]
     pub fn cycle_of(&self, dot: u64) -> u64 {
-        self.dot_from + ((dot - self.dot_base) << u32::from(self.double))
+        self.dot_from + (dot.saturating_sub(self.dot_base) << u32::from(self.double))
     }
 
     pub fn switch_speed(&mut self, now: u64) {
@@ -179,6 +191,10 @@ impl Machine {
                 self.sync_dma(now);
             }
             Next::HBlank => {
+                if self.dma.is_active() {
+                    let now = self.cycle_of(self.lcd.at);
+                    self.sync_dma(now);
+                }
                 if self.screen.drawing && !self.lcd.first {
                     self.draw_line();
                 }
@@ -190,11 +206,13 @@ impl Machine {
                 self.frame_done = true;
                 if self.screen.drawing {
                     self.screen.window_line = 0xFF;
-                }
-                if self.screen.drawing && (self.lcd.first || next == Next::OffFrame) {
-                    self.draw_nothing();
+                    self.screen.window_reached = false;
+                    if next == Next::OffFrame {
+                        self.draw_nothing();
+                    }
                 }
             }
+            Next::VBlank if self.screen.drawing && self.lcd.first => self.draw_nothing(),
             _ => {}
         }
         let oam = &self.oam;
@@ -237,12 +255,24 @@ impl Machine {
     }
 }
 
-/// Fresh RAM of a cartridge.
-fn rom_ram_starts_full(_rom: &Rom) -> bool {
-    false
-}
-
-flat!(Machine {
-    high, requested, ram, boot, cartridge, timer, serial, joypad, sound, lcd, dma, hdma, color, oam, screen, color_mode, double,
-    frame_done, stall, dot_base, dot_from,
-} without { horizon, rom_map, read_map, write_map, idle, rom, compat, is_color });
+saved!(Machine {
+    high,
+    requested,
+    ram,
+    booting,
+    cartridge,
+    timer,
+    serial,
+    joypad,
+    sound,
+    lcd,
+    dma,
+    hdma,
+    color,
+    oam,
+    screen,
+    double,
+    stall,
+    dot_base,
+    dot_from
+});

@@ -1,9 +1,11 @@
 //! A cartridge's ROM: what its header says, checked before anything runs.
 
 use std::fmt;
+use std::ops::Range;
 
 /// Bytes of a bank of ROM.
 pub const BANK: usize = 0x4000;
+const LOGO: Range<usize> = 0x104..0x134;
 const LARGEST: usize = 512 * BANK;
 
 /// The chip that switches banks.
@@ -34,10 +36,16 @@ impl fmt::Display for RomError {
                 write!(f, "This ROM has {length} bytes; a Game Boy ROM has at least {}.", 2 * BANK)
             }
             Self::Uneven { length } => {
-                write!(f, "This ROM has {length} bytes, which is not a whole number of banks of {BANK}; it may be cut off.")
+                write!(
+                    f,
+                    "This ROM has {length} bytes, which is not a whole number of banks of {BANK}; it may be cut off."
+                )
             }
             Self::Oversized { length, declared } => {
-                write!(f, "This ROM has {length} bytes; its header says {declared}, and {LARGEST} is the most there is.")
+                write!(
+                    f,
+                    "This ROM has {length} bytes; its header says {declared}, and {LARGEST} is the most there is."
+                )
             }
             Self::UnknownMapper(code) => write!(
                 f,
@@ -45,10 +53,16 @@ impl fmt::Display for RomError {
                  is not a Game Boy ROM or needs a chip that is not emulated."
             ),
             Self::UnknownSize(code) => {
-                write!(f, "The ROM's header has the size code {code:02X}; known are 00 to 08, so this is not a Game Boy ROM.")
+                write!(
+                    f,
+                    "The ROM's header has the size code {code:02X}; known are 00 to 08, so this is not a Game Boy ROM."
+                )
             }
             Self::UnknownRam(code) => {
-                write!(f, "The ROM's header has the RAM size code {code:02X}; known are 00 to 05, so this is not a Game Boy ROM.")
+                write!(
+                    f,
+                    "The ROM's header has the RAM size code {code:02X}; known are 00 to 05, so this is not a Game Boy ROM."
+                )
             }
         }
     }
@@ -65,6 +79,8 @@ pub struct Rom {
     pub(crate) ram_size: usize,
     pub(crate) has_clock: bool,
     pub(crate) color: bool,
+    /// A collection of games, each of them with the logo: an MBC1 of 64 banks is wired in another way then.
+    pub(crate) several: bool,
 }
 
 impl Rom {
@@ -103,7 +119,11 @@ impl Rom {
         let mut padded = vec![0xFF; length.next_power_of_two()];
         padded[..length].copy_from_slice(bytes);
         let has_clock = matches!(bytes[0x147], 0x0F | 0x10);
-        Ok(Self { mapper, ram_size, has_clock, color: bytes[0x143] & 0x80 != 0, bytes: padded.into_boxed_slice() })
+        let several = mapper == Mapper::Mbc1
+            && length == 64 * BANK
+            && bytes[LOGO] == bytes[16 * BANK + LOGO.start..16 * BANK + LOGO.end];
+        let color = bytes[0x143] & 0x80 != 0;
+        Ok(Self { mapper, ram_size, has_clock, color, several, bytes: padded.into_boxed_slice() })
     }
 
     /// The letters of the title, as far as they are letters.

@@ -31,10 +31,8 @@ impl GameBoy {
             let served = serve(&mut cpu, machine, now);
             machine.horizon = machine.next_horizon();
             let waited = cpu.halted || cpu.locked;
-            if served {
-                now += DISPATCH;
-            }
-            if served && now >= machine.horizon {
+            now += served.unwrap_or(0);
+            if served.is_some() && now >= machine.horizon {
                 // The handler's first instruction has to wait until the devices have been looked at.
             } else if waited {
                 (now, last) = wait(machine, now);
@@ -59,7 +57,11 @@ impl GameBoy {
             }
             machine.sync(now, last);
             machine.idle.interrupt();
-            now += std::mem::take(&mut machine.stall);
+            if machine.stall > 0 {
+                let before = now;
+                now += std::mem::take(&mut machine.stall);
+                machine.sync(now, before);
+            }
             if machine.frame_done {
                 break;
             }
@@ -109,17 +111,17 @@ fn run_hooked(
     }
 }
 
-/// Wake the CPU if an interrupt is pending, and call its handler if interrupts are on. Whether one was called.
-fn serve(cpu: &mut Cpu, machine: &mut Machine, now: u64) -> bool {
+/// Wake the CPU if an interrupt is pending, and call its handler if interrupts are on. The cycles of the call.
+fn serve(cpu: &mut Cpu, machine: &mut Machine, now: u64) -> Option<u64> {
     let pending = machine.requested & machine.high[0x7F] & INTERRUPTS;
     if pending == 0 || cpu.locked {
-        return false;
+        return None;
     }
     if std::mem::take(&mut cpu.halted) && !std::mem::take(&mut cpu.halted_after_ei) {
         cpu.pc = cpu.pc.wrapping_add(1);
     }
     if !cpu.ime {
-        return false;
+        return None;
     }
     cpu.ime = false;
     let [high, low] = cpu.pc.to_be_bytes();
@@ -133,7 +135,7 @@ fn serve(cpu: &mut Cpu, machine: &mut Machine, now: u64) -> bool {
     cpu.sp = cpu.sp.wrapping_sub(1);
     machine.write_stack(now, 3, cpu.sp, if pending == 0 { 0 } else { low });
     cpu.pc = target;
-    true
+    Some(if pending == 0 { DISPATCH + 4 } else { DISPATCH })
 }
 
 /// The instruction after EI, and interrupts are on.
@@ -162,10 +164,12 @@ fn after_ei(cpu: &mut Cpu, machine: &mut Machine, now: u64) -> u64 {
 fn stop(cpu: &mut Cpu, machine: &mut Machine, now: u64) {
     cpu.stopped = false;
     cpu.pc = cpu.pc.wrapping_add(1);
-    if machine.is_color && machine.color.prepares {
-        machine.sync(now, now);
-        machine.switch_speed(now);
-        machine.color.prepares = false;
+    if machine.is_color && machine.color.key1 & 1 != 0 {
+        let at = now - 4;
+        machine.sync(at, at);
+        machine.switch_speed(at);
+        machine.timer.write_div(at);
+        machine.color.key1 ^= 0x81;
     }
 }
 

@@ -1,6 +1,6 @@
 //! The picture: shades of a Game Boy, colors of a Game Boy Color, and both as RGBA.
 
-use crate::state::flat;
+use crate::state::saved;
 
 pub const WIDTH: usize = 160;
 pub const HEIGHT: usize = 144;
@@ -8,6 +8,24 @@ pub const PIXELS: usize = WIDTH * HEIGHT;
 
 /// The gray levels of the four shades.
 const GRAYS: [u8; 4] = [0xFF, 0x99, 0x55, 0x00];
+
+/// Colors that no palette holds have numbers from here on: what a Game Boy Color shows while the LCD is off, which is
+/// whiter than its own white, and the colors it gives to a game that knows none: four for the background, four for
+/// sprites.
+pub(crate) const NOTHING: u16 = 0x8000;
+pub(crate) const OLD_BACKGROUND: u16 = 0x8001;
+pub(crate) const OLD_SPRITES: u16 = 0x8005;
+const FIXED: [[u8; 3]; 9] = [
+    [0xFF; 3],
+    [0xFF; 3],
+    [0x7B, 0xFF, 0x31],
+    [0x00, 0x63, 0xC5],
+    [0x00; 3],
+    [0xFF; 3],
+    [0xFF, 0x84, 0x84],
+    [0x94, 0x3A, 0x3A],
+    [0x00; 3],
+];
 
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
@@ -20,12 +38,14 @@ pub(crate) struct Screen {
     pub drawing: bool,
     /// The line of the window that was drawn last; frames that are not drawn leave it alone, so the first is off by one.
     pub window_line: u8,
+    /// A line of this frame was WY; the window stays from there on.
+    pub window_reached: bool,
 }
 
 impl Screen {
     pub fn new(color: bool) -> Self {
         let colors = vec![0x7FFF; if color { PIXELS } else { 0 }].into_boxed_slice();
-        Self { shades: [0; PIXELS], colors, blank: true, drawing: false, window_line: 0 }
+        Self { shades: [0; PIXELS], colors, blank: true, drawing: false, window_line: 0, window_reached: false }
     }
 
     pub fn rgba(&self, into: &mut [u8]) {
@@ -42,10 +62,12 @@ impl Screen {
         } else {
             for (pixel, color) in pixels.zip(&self.colors) {
                 let part = |shift: u32| ((color >> shift & 0x1F) << 3) as u8;
-                pixel.copy_from_slice(&[part(0), part(5), part(10), 0xFF]);
+                let fixed = FIXED.get(usize::from(color.wrapping_sub(NOTHING)));
+                let [red, green, blue] = fixed.copied().unwrap_or_else(|| [part(0), part(5), part(10)]);
+                pixel.copy_from_slice(&[red, green, blue, 0xFF]);
             }
         }
     }
 }
 
-flat!(Screen { shades, colors, blank, drawing, window_line });
+saved!(Screen { shades, colors, blank });

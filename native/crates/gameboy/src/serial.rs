@@ -1,7 +1,7 @@
 //! The serial port with nobody at the other end: eight bits of 1 come in.
 
+use crate::state::saved;
 use crate::timer::NEVER;
-use crate::state::flat;
 
 /// Cycles of a byte by the internal clock; a console takes four times as long.
 const BYTE: u64 = 1024;
@@ -33,4 +33,4 @@ impl Serial {
     }
 }
 
-flat!(Serial { control, done });
+saved!(Serial { control, done });

@@ -1,6 +1,6 @@
 //! The sound registers as the CPU sees them. No samples are made.
 
-use crate::state::flat;
+use crate::state::saved;
 
 /// What reads as 1 in FF10 to FF2F, whatever was written.
 const UNREADABLE: [u8; 32] = [
@@ -19,6 +19,10 @@ pub(crate) struct Sound {
 impl Sound {
     pub fn new(emulated: bool) -> Self {
         Self { emulated, registers: [0; 0x20], wave: [0xFF; 16] }
+    }
+
+    pub fn is_emulated(&self) -> bool {
+        self.emulated
     }
 
     /// FF10 to FF3F.
@@ -45,4 +49,4 @@ impl Sound {
     }
 }
 
-flat!(Sound { emulated, registers, wave });
+saved!(Sound { registers, wave });

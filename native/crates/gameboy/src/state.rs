@@ -1,283 +1,220 @@
-//! A console as bytes: everything that decides its future, in a fixed order, for files and for other processes.
+//! Saved states: every field of a console as bytes, behind a header that says what they belong to.
 //!
-//! Within one process a clone does the same and is faster. Every device lists its fields with `flat!`, which does not
-//! compile when one is forgotten; what follows from the others is listed as left out.
+//! Within a process `clone` and `clone_from` are faster; these are for files.
 
 use std::fmt;
-use std::sync::Arc;
 
-use crate::gameboy::GameBoy;
+use crate::GameBoy;
 
-const MAGIC: [u8; 8] = *b"ovcgb\0\0\x01"; // the last byte is the version of the order
-/// Where the checked bytes begin: after the magic, the length of all and their checksum.
-const BODY: usize = 24;
+const MAGIC: &[u8; 4] = b"OCGB";
+/// Raised whenever a field is added, removed or moved.
+const VERSION: u32 = 2;
 
-/// Why bytes are not a state of this console.
+/// Why bytes are not a state that this console can load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateError {
-    NoState,
-    Damaged,
-    OtherRom,
-    OtherModel,
+    NotAState,
+    OtherVersion(u32),
+    OtherCartridge,
+    OtherConsole,
+    Truncated,
 }
 
 impl fmt::Display for StateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoState => "These bytes are not a saved state of this version.",
-            Self::Damaged => "This saved state is damaged or cut off.",
-            Self::OtherRom => "This state was saved with another ROM.",
-            Self::OtherModel => "This state was saved on another model of Game Boy, or with other options.",
-        })
+        match self {
+            Self::NotAState => f.write_str("These bytes are not a saved state of a Game Boy."),
+            Self::OtherVersion(version) => {
+                write!(f, "This state has version {version}, and version {VERSION} is what can be loaded; save it anew.")
+            }
+            Self::OtherCartridge => f.write_str("This state was saved with another ROM; load it with that one."),
+            Self::OtherConsole => f.write_str(
+                "This state was saved by a console with other options; model, compat, sound and boot code have to agree.",
+            ),
+            Self::Truncated => f.write_str("This state is cut off or damaged; nothing of it was loaded."),
+        }
     }
 }
 
 impl std::error::Error for StateError {}
 
-/// Something that is written as a fixed number of bytes, and read back in place.
-pub(crate) trait Flat {
-    fn save(&self, into: &mut Vec<u8>);
-    fn load(&mut self, from: &mut &[u8]) -> Option<()>;
+/// Something that can be written to bytes and read back; `None` when the bytes do not hold it.
+pub(crate) trait Saved {
+    fn put(&self, out: &mut Vec<u8>);
+    fn take(&mut self, from: &mut &[u8]) -> Option<()>;
 }
 
-macro_rules! flat {
-    ($name:ty { $($field:ident),* $(,)? } $(without { $($left:ident),* })?) => {
-        impl $crate::state::Flat for $name {
-            fn save(&self, into: &mut Vec<u8>) {
-                let Self { $($field,)* $($($left: _,)*)? } = self;
-                $($crate::state::Flat::save($field, into);)*
+/// The fields of a type that belong to a state, in their order.
+macro_rules! saved {
+    ($type:ty { $($field:ident),* $(,)? }) => {
+        impl $crate::state::Saved for $type {
+            fn put(&self, out: &mut Vec<u8>) {
+                $($crate::state::Saved::put(&self.$field, out);)*
             }
 
-            fn load(&mut self, from: &mut &[u8]) -> Option<()> {
-                let Self { $($field,)* $($($left: _,)*)? } = self;
-                $($crate::state::Flat::load($field, from)?;)*
-                Some(())
-            }
-        }
-    };
-    (enum $name:ty { $($variant:ident),* $(,)? }) => {
-        impl $crate::state::Flat for $name {
-            fn save(&self, into: &mut Vec<u8>) {
-                into.push(*self as u8);
-            }
-
-            fn load(&mut self, from: &mut &[u8]) -> Option<()> {
-                let mut number = 0u8;
-                $crate::state::Flat::load(&mut number, from)?;
-                *self = [$(<$name>::$variant),*].into_iter().find(|known| *known as u8 == number)?;
+            fn take(&mut self, from: &mut &[u8]) -> Option<()> {
+                $($crate::state::Saved::take(&mut self.$field, from)?;)*
                 Some(())
             }
         }
     };
 }
-pub(crate) use flat;
+pub(crate) use saved;
 
-macro_rules! flat_numbers {
-    ($($number:ty),*) => {$(
-        impl Flat for $number {
-            fn save(&self, into: &mut Vec<u8>) {
-                into.extend(self.to_le_bytes());
+macro_rules! saved_numbers {
+    ($($type:ty),*) => {
+        $(impl Saved for $type {
+            fn put(&self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_le_bytes());
             }
 
-            fn load(&mut self, from: &mut &[u8]) -> Option<()> {
+            fn take(&mut self, from: &mut &[u8]) -> Option<()> {
                 let (bytes, rest) = from.split_first_chunk()?;
-                (*self, *from) = (Self::from_le_bytes(*bytes), rest);
+                *self = Self::from_le_bytes(*bytes);
+                *from = rest;
                 Some(())
             }
-        }
-    )*};
+        })*
+    };
 }
-flat_numbers!(u16, u32, u64);
+saved_numbers!(u8, u16, u32, u64);
 
-impl Flat for u8 {
-    fn save(&self, into: &mut Vec<u8>) {
-        into.push(*self);
+impl Saved for bool {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(u8::from(*self));
     }
 
-    fn load(&mut self, from: &mut &[u8]) -> Option<()> {
-        let (first, rest) = from.split_first()?;
-        (*self, *from) = (*first, rest);
+    fn take(&mut self, from: &mut &[u8]) -> Option<()> {
+        let mut byte = 0u8;
+        byte.take(from)?;
+        *self = match byte {
+            0 => false,
+            1 => true,
+            _ => return None,
+        };
         Some(())
     }
 }
 
-impl Flat for bool {
-    fn save(&self, into: &mut Vec<u8>) {
-        into.push((*self).into());
+impl Saved for Option<u64> {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.is_some().put(out);
+        self.unwrap_or(0).put(out);
     }
 
-    fn load(&mut self, from: &mut &[u8]) -> Option<()> {
-        let mut number = 0u8;
-        number.load(from)?;
-        *self = number != 0;
+    fn take(&mut self, from: &mut &[u8]) -> Option<()> {
+        let (mut is_some, mut value) = (false, 0u64);
+        is_some.take(from)?;
+        value.take(from)?;
+        *self = is_some.then_some(value);
         Some(())
     }
 }
 
-impl Flat for Option<u64> {
-    fn save(&self, into: &mut Vec<u8>) {
-        self.is_some().save(into);
-        self.unwrap_or_default().save(into);
+impl<T: Saved> Saved for [T] {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.iter().for_each(|item| item.put(out));
     }
 
-    fn load(&mut self, from: &mut &[u8]) -> Option<()> {
-        let (mut some, mut number) = (false, 0);
-        some.load(from)?;
-        number.load(from)?;
-        *self = some.then_some(number);
-        Some(())
+    fn take(&mut self, from: &mut &[u8]) -> Option<()> {
+        self.iter_mut().try_for_each(|item| item.take(from))
     }
 }
 
-impl Flat for [u8] {
-    fn save(&self, into: &mut Vec<u8>) {
-        into.extend_from_slice(self);
+impl<T: Saved, const N: usize> Saved for [T; N] {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.as_slice().put(out);
     }
 
-    fn load(&mut self, from: &mut &[u8]) -> Option<()> {
-        let (bytes, rest) = from.split_at_checked(self.len())?;
-        self.copy_from_slice(bytes);
-        *from = rest;
-        Some(())
+    fn take(&mut self, from: &mut &[u8]) -> Option<()> {
+        self.as_mut_slice().take(from)
     }
 }
 
-impl<const N: usize> Flat for [u8; N] {
-    fn save(&self, into: &mut Vec<u8>) {
-        self.as_slice().save(into);
+impl<T: Saved> Saved for Box<[T]> {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.as_ref().put(out);
     }
 
-    fn load(&mut self, from: &mut &[u8]) -> Option<()> {
-        self.as_mut_slice().load(from)
-    }
-}
-
-/// The frames after which buttons are let go of.
-impl Flat for [u32; 8] {
-    fn save(&self, into: &mut Vec<u8>) {
-        self.iter().for_each(|number| number.save(into));
-    }
-
-    fn load(&mut self, from: &mut &[u8]) -> Option<()> {
-        self.iter_mut().try_for_each(|number| number.load(from))
-    }
-}
-
-impl Flat for Box<[u8]> {
-    fn save(&self, into: &mut Vec<u8>) {
-        (**self).save(into);
-    }
-
-    fn load(&mut self, from: &mut &[u8]) -> Option<()> {
-        (**self).load(from)
-    }
-}
-
-impl Flat for Box<[u16]> {
-    fn save(&self, into: &mut Vec<u8>) {
-        self.iter().for_each(|number| number.save(into));
-    }
-
-    fn load(&mut self, from: &mut &[u8]) -> Option<()> {
-        self.iter_mut().try_for_each(|number| number.load(from))
-    }
-}
-
-/// Boot code that is still mapped, with its length; games have none.
-impl Flat for Option<Arc<[u8]>> {
-    fn save(&self, into: &mut Vec<u8>) {
-        let bytes = self.as_deref().unwrap_or_default();
-        (bytes.len() as u16).save(into);
-        bytes.save(into);
-    }
-
-    fn load(&mut self, from: &mut &[u8]) -> Option<()> {
-        let mut length = 0u16;
-        length.load(from)?;
-        let (bytes, rest) = from.split_at_checked(length.into())?;
-        *self = (length > 0).then(|| bytes.into());
-        *from = rest;
-        Some(())
+    fn take(&mut self, from: &mut &[u8]) -> Option<()> {
+        self.as_mut().take(from)
     }
 }
 
 impl GameBoy {
-    /// Everything but the ROM and the hooks.
+    /// The whole state without hooks.
     pub fn save(&self) -> Vec<u8> {
-        let mut content = Vec::with_capacity(self.machine.ram.len() + 0x8000);
-        content.extend(MAGIC);
-        content.extend([0; BODY - MAGIC.len()]);
-        self.identity().save(&mut content);
-        (self.machine.is_color).save(&mut content);
-        (self.machine.compat as u8).save(&mut content);
-        let Self { cpu, now, machine, hooks: _, resume, releases } = self;
-        cpu.save(&mut content);
-        now.save(&mut content);
-        machine.save(&mut content);
-        resume.save(&mut content);
-        releases.save(&mut content);
-        let (length, sum) = (content.len() as u64, checksum(&content[BODY..]));
-        content[8..16].copy_from_slice(&length.to_le_bytes());
-        content[16..BODY].copy_from_slice(&sum.to_le_bytes());
-        content
+        let mut out = Vec::with_capacity(self.machine.ram.len() + 3 * crate::PIXELS);
+        out.extend_from_slice(MAGIC);
+        VERSION.put(&mut out);
+        self.cartridge_mark().put(&mut out);
+        self.options_mark().put(&mut out);
+        Saved::put(self, &mut out);
+        self.machine.screen.window_line.put(&mut out);
+        self.machine.screen.window_reached.put(&mut out);
+        out
     }
 
-    /// Become what `save` gave, of a console with the same ROM and options; hooks stay as they are, and bytes after it
-    /// are not looked at. On an error, nothing changes.
-    pub fn load(&mut self, content: &[u8]) -> Result<(), StateError> {
-        let (magic, rest) = content.split_first_chunk::<8>().ok_or(StateError::NoState)?;
-        if *magic != MAGIC {
-            return Err(StateError::NoState);
-        }
-        let mut from = rest;
-        let (mut length, mut sum, mut identity, mut is_color, mut compat) = (0u64, 0u64, 0u64, false, 0u8);
-        length.load(&mut from).ok_or(StateError::Damaged)?;
-        sum.load(&mut from).ok_or(StateError::Damaged)?;
-        let body = usize::try_from(length).ok().and_then(|length| length.checked_sub(BODY));
-        from = body.and_then(|body| from.get(..body)).ok_or(StateError::Damaged)?;
-        if sum != checksum(from) {
-            return Err(StateError::Damaged);
-        }
-        identity.load(&mut from).ok_or(StateError::Damaged)?;
-        if identity != self.identity() {
-            return Err(StateError::OtherRom);
-        }
-        is_color.load(&mut from).ok_or(StateError::Damaged)?;
-        compat.load(&mut from).ok_or(StateError::Damaged)?;
-        if (is_color, compat) != (self.machine.is_color, self.machine.compat as u8) {
-            return Err(StateError::OtherModel);
-        }
-        self.load_devices(&mut from).filter(|()| from.is_empty()).ok_or(StateError::Damaged)
+    /// Go back to a state as PyBoy does, which does not save the line of the window: that stays. On an error nothing
+    /// changes.
+    pub fn load(&mut self, from: &[u8]) -> Result<(), StateError> {
+        let (line, reached) = (self.machine.screen.window_line, self.machine.screen.window_reached);
+        self.restore(from)?;
+        self.machine.screen.window_line = line;
+        self.machine.screen.window_reached = reached;
+        Ok(())
     }
 
-    /// The checksum has said that the bytes are those of `save`, so this fails only for another version's.
-    fn load_devices(&mut self, from: &mut &[u8]) -> Option<()> {
-        let Self { cpu, now, machine, hooks: _, resume, releases } = self;
-        cpu.load(from)?;
-        now.load(from)?;
-        machine.load(from)?;
-        machine.map();
-        resume.load(from)?;
-        releases.load(from)
+    /// Become exactly what was saved; on an error nothing changes.
+    pub fn restore(&mut self, mut from: &[u8]) -> Result<(), StateError> {
+        let from = &mut from;
+        let (mut magic, mut version, mut cartridge, mut options) = ([0u8; 4], 0u32, 0u64, 0u64);
+        magic.take(from).ok_or(StateError::NotAState)?;
+        if &magic != MAGIC {
+            return Err(StateError::NotAState);
+        }
+        version.take(from).ok_or(StateError::Truncated)?;
+        if version != VERSION {
+            return Err(StateError::OtherVersion(version));
+        }
+        cartridge.take(from).ok_or(StateError::Truncated)?;
+        options.take(from).ok_or(StateError::Truncated)?;
+        if cartridge != self.cartridge_mark() {
+            return Err(StateError::OtherCartridge);
+        }
+        if options != self.options_mark() {
+            return Err(StateError::OtherConsole);
+        }
+        let mut loaded = self.clone();
+        Saved::take(&mut loaded, from).ok_or(StateError::Truncated)?;
+        loaded.machine.screen.window_line.take(from).ok_or(StateError::Truncated)?;
+        loaded.machine.screen.window_reached.take(from).ok_or(StateError::Truncated)?;
+        if !from.is_empty() || !loaded.machine.is_consistent(loaded.now) {
+            return Err(StateError::Truncated);
+        }
+        loaded.machine.map();
+        loaded.resume = false;
+        *self = loaded;
+        Ok(())
     }
 
-    /// A number that two different ROMs hardly share: their headers have checksums.
-    fn identity(&self) -> u64 {
-        let bytes = self.machine.rom.bytes();
-        checksum(&bytes[0x134..0x150]) ^ bytes.len() as u64
+    fn cartridge_mark(&self) -> u64 {
+        fingerprint(&self.machine.rom.bytes)
+    }
+
+    fn options_mark(&self) -> u64 {
+        let machine = &self.machine;
+        let options = [u8::from(machine.is_color), machine.compat as u8, u8::from(machine.sound.is_emulated())];
+        fingerprint(&options) ^ machine.boot.as_ref().map_or(0, |boot| fingerprint(boot))
     }
 }
 
-/// Multiply and add over words of eight bytes.
-fn checksum(content: &[u8]) -> u64 {
-    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let (words, rest) = content.as_chunks::<8>();
-    let mut sum = content.len() as u64;
-    for word in words {
-        sum = (sum ^ u64::from_le_bytes(*word)).wrapping_mul(FACTOR).rotate_left(29);
-    }
-    for &byte in rest {
-        sum = (sum ^ u64::from(byte)).wrapping_mul(FACTOR).rotate_left(29);
-    }
-    sum
+/// FNV-1a over words of eight bytes: ROMs are large and states are saved often.
+fn fingerprint(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let words = words.iter().map(|word| u64::from_le_bytes(*word));
+    words.chain(rest.iter().map(|byte| u64::from(*byte))).fold(0xCBF2_9CE4_8422_2325, |hash, word| {
+        let mixed = (hash ^ word).wrapping_mul(0x0000_0100_0000_01B3);
+        mixed ^ mixed >> 29
+    })
 }

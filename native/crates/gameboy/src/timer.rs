@@ -3,7 +3,7 @@
 //! One counter runs with the CPU; DIV is its upper byte, and TIMA counts falling edges of one of its bits. An overflow
 //! shows 0 for four cycles, then TMA is loaded and the interrupt is requested.
 
-use crate::state::flat;
+use crate::state::saved;
 
 const RELOAD: u64 = 4;
 /// No event in sight.
@@ -25,6 +25,11 @@ pub(crate) struct Timer {
 }
 
 impl Timer {
+    /// Whether loaded fields can belong together at `now`.
+    pub fn is_consistent(&self, now: u64) -> bool {
+        self.zero <= self.counted && self.counted <= now && self.loaded <= now
+    }
+
     fn shift(&self) -> u32 {
         [10, 4, 6, 8][usize::from(self.tac & 3)]
     }
@@ -136,4 +141,4 @@ impl Timer {
     }
 }
 
-flat!(Timer { zero, tima, tma, tac, counted, reload, loaded });
+saved!(Timer { zero, tima, tma, tac, counted, reload, loaded });

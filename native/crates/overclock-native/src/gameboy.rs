@@ -77,13 +77,7 @@ impl GameBoy {
     }
 
     #[pyo3(signature = (bank, address, length = 1))]
-    fn read_bank<'py>(
-        &self,
-        py: Python<'py>,
-        bank: usize,
-        address: u16,
-        length: u32,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    fn read_bank<'py>(&self, py: Python<'py>, bank: usize, address: u16, length: u32) -> PyResult<Bound<'py, PyBytes>> {
         let bytes: Option<Vec<u8>> =
             (0..length).map(|offset| self.inner.read_bank(bank, address.wrapping_add(offset as u16))).collect();
         let bytes = bytes.ok_or_else(|| PyValueError::new_err(format!("There is no bank {bank} at {address:04X}.")))?;
@@ -138,6 +132,15 @@ impl GameBoy {
         PyArray1::from_vec(py, bytes).reshape([gameboy::HEIGHT, gameboy::WIDTH, 4])
     }
 
+    /// The whole state as bytes.
+    fn save_state<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.inner.save())
+    }
+
+    fn load_state(&mut self, state: &[u8]) -> PyResult<()> {
+        self.inner.load(state).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
     /// Count how often the CPU comes to an address in a bank, or stop there.
     #[pyo3(signature = (bank, address, stop = false))]
     fn hook(&mut self, bank: u16, address: u16, stop: bool) {
@@ -150,15 +153,5 @@ impl GameBoy {
 
     fn hook_count(&self, bank: u16, address: u16) -> u64 {
         self.inner.hook_count(bank, address)
-    }
-
-    /// Everything but the ROM and the hooks.
-    fn save_state<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.inner.save())
-    }
-
-    /// Continue from what `save_state` gave.
-    fn load_state(&mut self, state: &[u8]) -> PyResult<()> {
-        self.inner.load(state).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 }

@@ -3,13 +3,13 @@
 //! Every access carries the instruction's first cycle and its own M-cycle, so that a bus can put each where it belongs
 //! without a clock in memory that every access would have to advance.
 
-use crate::state::flat;
-
 mod alu;
 mod bits;
 mod execute;
 
 pub use execute::step;
+
+use crate::state::saved;
 
 /// What a CPU is connected to. `now` is the cycle at which the instruction began, `m` the access's M-cycle in it.
 pub trait Bus {
@@ -120,4 +120,4 @@ impl Cpu {
     }
 }
 
-flat!(Cpu { a, f, b, c, d, e, hl, sp, pc, ime, ei, halted, halted_after_ei, stopped, locked });
+saved!(Cpu { a, f, b, c, d, e, hl, sp, pc, ime, ei, halted, halted_after_ei, stopped, locked });
