@@ -37,8 +37,8 @@ class _Hook:
 class GameBoy:
     """A console without window or sound output.
 
-    `rom` is a path, a file opened in binary, or bytes; `cgb` None means what the cartridge asks for. `bootrom` is a path
-    to other boot code than ours, `symbols` a .sym file. `compat` is 'pyboy' or 'hardware'.
+    `rom` is a path, a file opened in binary, or bytes; `cgb` None means what the cartridge asks for. `bootrom` is
+    a path to other boot code than ours, `symbols` a .sym file. `compat` is 'pyboy' or 'hardware'.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class GameBoy:
 
 
 class Memory:
-    """`memory[address]`, `memory[first:last]`, and `memory[bank, ...]`; bytes are whole numbers, slices lists of them."""
+    """`memory[address]`, `memory[first:last]`, and `memory[bank, ...]`; slices are lists of numbers."""
 
     def __init__(self, console: Any) -> None:
         self._console = console
@@ -182,13 +182,11 @@ class Memory:
         return found[0] if single else found
 
     def __setitem__(self, place: Any, value: int | Sequence[int]) -> None:
-        bank, first, last, single = _place(place)
+        bank, first, last, _ = _place(place)
         if bank is not None:
             raise UsageError("Banks can be read but not written; select the bank and write to its address.")
-        if isinstance(value, int | np.integer):
-            values = [int(value)] * (last - first)
-        else:
-            values = [int(byte) for byte in value]
+        given = [value] * (last - first) if isinstance(value, int | np.integer) else value
+        values = [int(byte) for byte in given]
         if len(values) != last - first:
             raise UsageError(f"Got {len(values)} bytes for {last - first} addresses.")
         if not all(0 <= byte <= 0xFF for byte in values):
