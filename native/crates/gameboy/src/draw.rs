@@ -23,7 +23,6 @@ impl Machine {
         let mut under = [Under::default(); WIDTH];
         let lcd = self.lcd;
         let row = usize::from(lcd.ly) * WIDTH;
-        self.screen.window_reached |= lcd.wy == lcd.ly;
         let window = lcd.lcdc & 0x20 != 0 && self.screen.window_reached && lcd.wx <= LAST_WX;
         // The reference draws a line's background although it is off, if the window is on that line.
         if self.color_mode || lcd.lcdc & 1 != 0 || window {

@@ -38,7 +38,7 @@ impl Machine {
             0xFF0F => self.requested | 0xE0,
             0xFF10..=0xFF3F => self.sound.read(address),
             0xFF40 => self.lcd.lcdc,
-            0xFF41 => self.lcd.stat(),
+            0xFF41 => self.lcd.read_stat(),
             0xFF42 => self.lcd.scy,
             0xFF43 => self.lcd.scx,
             0xFF44 => self.lcd.ly,
@@ -130,6 +130,7 @@ impl Machine {
             0xFF44 => {}
             0xFF45 => {
                 lcd.lyc = value;
+                lcd.lyc_written |= !lcd.is_on();
                 if lcd.is_on() {
                     self.requested |= lcd.compare();
                 }
@@ -152,9 +153,7 @@ impl Machine {
             self.lcd.starting = false;
             self.lcd.stop(self.dots(at));
             self.frame_done = true;
-            if self.screen.drawing {
-                self.draw_nothing();
-            }
+            self.draw_nothing();
         }
     }
 

@@ -83,6 +83,9 @@ pub(crate) struct Lcd {
     pub color: bool,
     /// Written to LCDC, and waiting for the end of the instruction.
     pub starting: bool,
+    /// LYC was written while the LCD was off; if so, the first look at STAT after it goes on shows mode 0.
+    pub lyc_written: bool,
+    hides_mode: bool,
 }
 
 impl Lcd {
@@ -100,7 +103,12 @@ impl Lcd {
         self.lcdc & 0x80 != 0
     }
 
-    pub fn stat(&self) -> u8 {
+    pub fn read_stat(&mut self) -> u8 {
+        let stat = self.stat();
+        if std::mem::take(&mut self.hides_mode) { stat & !3 } else { stat }
+    }
+
+    fn stat(&self) -> u8 {
         0x80 | self.enabled | u8::from(self.coincidence) << 2 | self.mode
     }
 
@@ -126,6 +134,7 @@ impl Lcd {
     /// The LCD goes on; it starts in a line 0 that shows mode 0 for a while.
     pub fn start(&mut self, dot: u64) {
         self.starting = false;
+        self.hides_mode |= std::mem::take(&mut self.lyc_written);
         self.frame = dot;
         self.first = true;
         self.ly = 0;
@@ -326,5 +335,7 @@ saved!(Lcd {
     at,
     frame,
     first,
-    starting
+    starting,
+    lyc_written,
+    hides_mode
 });

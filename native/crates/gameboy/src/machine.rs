@@ -204,19 +204,25 @@ impl Machine {
             }
             Next::Frame | Next::OffFrame => {
                 self.frame_done = true;
-                if self.screen.drawing {
-                    self.screen.window_line = 0xFF;
-                    self.screen.window_reached = false;
-                    if next == Next::OffFrame {
-                        self.draw_nothing();
-                    }
+                if self.screen.drawing && next == Next::OffFrame {
+                    self.draw_nothing();
                 }
             }
-            Next::VBlank if self.screen.drawing && self.lcd.first => self.draw_nothing(),
+            Next::VBlank if self.screen.drawing => {
+                self.screen.window_line = 0xFF;
+                if self.lcd.first {
+                    self.draw_nothing();
+                }
+            }
             _ => {}
         }
         let oam = &self.oam;
         self.requested |= self.lcd.take(|lcd| crate::sprites::penalty(lcd, oam));
+        match next {
+            Next::Frame => self.screen.window_reached = self.lcd.wy == 0,
+            Next::Scan => self.screen.window_reached |= self.lcd.wy == self.lcd.ly,
+            _ => {}
+        }
     }
 
     /// Look at every device; `last` is when the reference did so before.
