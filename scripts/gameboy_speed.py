@@ -232,8 +232,8 @@ def states(asked: argparse.Namespace) -> dict[str, Any]:
     }
     theirs.console.close()
     found["ratio"] = found["pyboy"] / found["ours"]
-    say(f"save + load: PyBoy {found['pyboy']:,.0f} us, ours {found['ours']:.1f} us (as bytes "
-          f"{found['ours_bytes']:.0f} us, clone {found['ours_clone']:.1f} us): {found['ratio']:,.0f} times\n")  # fmt: skip
+    times = ", ".join(f"{name} {value:,.1f} us" for name, value in found.items() if name != "ratio")
+    say(f"save + load: {times}; {found['ratio']:,.0f} times\n")
     return found
 
 
@@ -249,7 +249,7 @@ def microseconds(call: Callable[[], Any], times: int, turns: int) -> float:
 
 
 def memory(asked: argparse.Namespace) -> dict[str, Any]:
-    """Bytes that 1,000 consoles take in a fresh process, with the largest cartridge RAM that is asked about (32 KiB)."""
+    """Bytes that 1,000 consoles with 32 KiB of cartridge RAM take in a fresh process."""
     count = 1000
     said = subprocess.run(
         [sys.executable, __file__, "memory-of", str(count)], capture_output=True, text=True, check=True
