@@ -102,7 +102,6 @@ impl Machine {
                 if self.cartridge.write(&self.rom, now, address, value) {
                     self.map();
                 }
-                self.stop_soon();
             }
             0x8000..0xA000 => {
                 if self.screen.drawing {
@@ -267,7 +266,91 @@ impl Bus for Machine {
     }
 
     #[inline(always)]
-    fn looped(&mut self, cpu: &Cpu, now: u64, target: u16, length: u16) -> u64 {
+    fn interrupts_on(&mut self) {
+        if self.requested & self.high[0x7F] & 0x1F != 0 {
+            self.stop_soon();
+        }
+    }
+
+    #[inline(always)]
+    fn looped(&mut self, cpu: Cpu, now: u64, target: u16, length: u16) -> u64 {
         self.idle_cycles(cpu, now, target, length)
+    }
+}
+
+/// The machine while the CPU runs: code is fetched straight from the ROM's bytes.
+pub(crate) struct Running<'a> {
+    pub machine: &'a mut Machine,
+    pub rom: &'a [u8],
+}
+
+impl Running<'_> {
+    #[inline(always)]
+    fn rom_byte(&self, address: u16) -> Option<u8> {
+        if address >= 0x8000 {
+            return None;
+        }
+        let base = self.machine.rom_map[usize::from(address >> 14)] as usize;
+        self.rom.get(base + usize::from(address & 0x3FFF)).copied()
+    }
+}
+
+impl Bus for Running<'_> {
+    #[inline(always)]
+    fn fetch(&mut self, now: u64, m: u64, address: u16) -> u8 {
+        match self.rom_byte(address) {
+            Some(byte) => byte,
+            None => self.machine.fetch(now, m, address),
+        }
+    }
+
+    #[inline(always)]
+    fn read(&mut self, now: u64, m: u64, address: u16) -> u8 {
+        self.machine.read(now, m, address)
+    }
+
+    #[inline(always)]
+    fn write(&mut self, now: u64, m: u64, address: u16, value: u8) {
+        self.machine.write(now, m, address, value);
+    }
+
+    #[inline(always)]
+    fn read_checked(&mut self, now: u64, m: u64, address: u16) -> u8 {
+        self.machine.read_checked(now, m, address)
+    }
+
+    #[inline(always)]
+    fn write_checked(&mut self, now: u64, m: u64, address: u16, value: u8) {
+        self.machine.write_checked(now, m, address, value);
+    }
+
+    #[inline(always)]
+    fn read_stack(&mut self, now: u64, m: u64, address: u16) -> u8 {
+        self.machine.read_stack(now, m, address)
+    }
+
+    #[inline(always)]
+    fn write_stack(&mut self, now: u64, m: u64, address: u16, value: u8) {
+        self.machine.write_stack(now, m, address, value);
+    }
+
+    #[inline(always)]
+    fn write_sp(&mut self, now: u64, m: u64, address: u16, value: u8) {
+        self.machine.write_sp(now, m, address, value);
+    }
+
+    #[inline(always)]
+    fn bail(&mut self) {
+        self.machine.stop_soon();
+    }
+
+    #[inline(always)]
+    fn interrupts_on(&mut self) {
+        self.machine.interrupts_on();
+    }
+
+    #[inline(always)]
+    fn looped(&mut self, cpu: Cpu, now: u64, target: u16, length: u16) -> u64 {
+        self.machine.idle_cycles(cpu, now, target, length)
     }
 }

@@ -1,5 +1,7 @@
 //! One line of the picture, drawn as a whole when its HBlank begins.
 
+use std::ops::Range;
+
 use crate::machine::{Machine, VRAM};
 use crate::screen::{NOTHING, OLD_BACKGROUND, OLD_SPRITES, WIDTH};
 use crate::sprites::OnLine;
@@ -8,19 +10,40 @@ use crate::sprites::OnLine;
 const LAST_WX: u8 = 166;
 
 /// What the background left at a pixel: the color's number, and whether it stays before sprites.
-#[derive(Clone, Copy, Default)]
-struct Under {
-    number: u8,
-    front: bool,
-}
+type Under = [u8; WIDTH];
+const FRONT: u8 = 0x80;
 
 /// Of a background that is off; the reference hides sprites behind it that are to be behind the background.
-const OFF: Under = Under { number: 1, front: false };
+const OFF: u8 = 1;
+
+/// The bits of a byte in eight bytes, the highest first.
+const SPREAD: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < 8 {
+            table[byte] |= ((byte as u64 >> (7 - bit)) & 1) << (8 * bit);
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+};
+
+/// Where a line of tiles is drawn, and from.
+struct Strip {
+    columns: Range<usize>,
+    /// The map's column at column 0 of the screen, and its line.
+    x: usize,
+    y: u8,
+    map: usize,
+}
 
 impl Machine {
     pub fn draw_line(&mut self) {
         self.screen.blank = false;
-        let mut under = [Under::default(); WIDTH];
+        let mut under = [0; WIDTH];
         let lcd = self.lcd;
         let row = usize::from(lcd.ly) * WIDTH;
         let window = lcd.lcdc & 0x20 != 0 && self.screen.window_reached && lcd.wx <= LAST_WX;
@@ -46,58 +69,62 @@ impl Machine {
         self.screen.colors.fill(NOTHING);
     }
 
-    fn draw_background(&mut self, under: &mut [Under; WIDTH], row: usize, window: bool) {
+    fn draw_background(&mut self, under: &mut Under, row: usize, window: bool) {
         let lcd = self.lcd;
         let window_from = if window { usize::from(lcd.wx).saturating_sub(7) } else { WIDTH };
         let y = lcd.ly.wrapping_add(lcd.scy);
         let map = if lcd.lcdc & 8 != 0 { 0x1C00 } else { 0x1800 };
-        self.draw_tiles(under, row, 0..window_from, usize::from(lcd.scx), map, y);
+        self.draw_tiles(under, row, &Strip { columns: 0..window_from, x: usize::from(lcd.scx), y, map });
         if window {
             let map = if lcd.lcdc & 0x40 != 0 { 0x1C00 } else { 0x1800 };
             let x = 256 + 7 - usize::from(lcd.wx);
             let y = self.screen.window_line.wrapping_add(1);
             self.screen.window_line = y;
-            self.draw_tiles(under, row, window_from..WIDTH, x, map, y);
+            self.draw_tiles(under, row, &Strip { columns: window_from..WIDTH, x, y, map });
+        }
+        if !self.color_mode {
+            let shades = [0, 2, 4, 6].map(|shift| lcd.bgp >> shift & 3);
+            if self.is_color {
+                for (color, number) in self.screen.colors[row..row + WIDTH].iter_mut().zip(under) {
+                    *color = OLD_BACKGROUND + u16::from(shades[usize::from(*number & 3)]);
+                }
+            } else {
+                for (shade, number) in self.screen.shades[row..row + WIDTH].iter_mut().zip(under) {
+                    *shade = shades[usize::from(*number & 3)];
+                }
+            }
         }
     }
 
-    /// Draw columns of one line of a tile map; `x` is the map's column at column 0 of the screen.
-    fn draw_tiles(
-        &mut self,
-        under: &mut [Under; WIDTH],
-        row: usize,
-        columns: std::ops::Range<usize>,
-        x: usize,
-        map: usize,
-        y: u8,
-    ) {
-        let lcd = self.lcd;
-        let mut column = columns.start;
-        while column < columns.end {
-            let map_x = (x + column) & 0xFF;
-            let entry = VRAM + map + usize::from(y >> 3) * 32 + (map_x >> 3);
-            let tile = self.ram[entry];
+    /// Draw columns of one line of a tile map: the colors' numbers, and the colors themselves where tiles choose them.
+    fn draw_tiles(&mut self, under: &mut Under, row: usize, strip: &Strip) {
+        const ROOM: usize = WIDTH + 16;
+        let (mut numbers, mut colors) = ([0; ROOM], [0; ROOM]);
+        let (width, fine) = (strip.columns.len(), (strip.x + strip.columns.start) & 7);
+        let first = (strip.x + strip.columns.start) >> 3;
+        let map = VRAM + strip.map + usize::from(strip.y >> 3) * 32;
+        for (index, eight) in numbers.chunks_exact_mut(8).enumerate().take((width + fine).div_ceil(8)) {
+            let entry = map + ((first + index) & 31);
             let attributes = if self.color_mode { self.ram[entry + 0x2000] } else { 0 };
-            let line = if attributes & 0x40 != 0 { 7 - (y & 7) } else { y & 7 };
-            let [low, high] = self.tile_line(background_tile(lcd.lcdc, tile), line, attributes);
-            let front = attributes & 0x80 != 0;
-            for pixel in map_x & 7..8 {
-                if column == columns.end {
-                    break;
-                }
-                let shift = if attributes & 0x20 != 0 { pixel } else { 7 - pixel };
-                let number = low >> shift & 1 | (high >> shift & 1) << 1;
-                under[column] = Under { number, front };
-                let shade = lcd.bgp >> (2 * number) & 3;
-                if self.color_mode {
-                    self.screen.colors[row + column] = self.color.background.color(attributes, number);
-                } else if self.is_color {
-                    self.screen.colors[row + column] = OLD_BACKGROUND + u16::from(shade);
-                } else {
-                    self.screen.shades[row + column] = shade;
-                }
-                column += 1;
+            let line = if attributes & 0x40 != 0 { 7 - (strip.y & 7) } else { strip.y & 7 };
+            let mut bits = self.tile_line(background_tile(self.lcd.lcdc, self.ram[entry]), line, attributes);
+            if attributes & 0x20 != 0 {
+                bits = bits.map(u8::reverse_bits);
             }
+            let [low, high] = bits.map(|byte| SPREAD[usize::from(byte)]);
+            *eight.first_chunk_mut().expect("eight pixels") = (low | high << 1).to_le_bytes();
+            if self.color_mode {
+                let palette = [0, 1, 2, 3].map(|number| self.color.background.color(attributes, number));
+                for (number, color) in eight.iter_mut().zip(&mut colors[8 * index..]) {
+                    *color = palette[usize::from(*number)];
+                    *number |= attributes & FRONT;
+                }
+            }
+        }
+        under[strip.columns.clone()].copy_from_slice(&numbers[fine..fine + width]);
+        if self.color_mode {
+            let row = &mut self.screen.colors[row..row + WIDTH];
+            row[strip.columns.clone()].copy_from_slice(&colors[fine..fine + width]);
         }
     }
 
@@ -108,7 +135,7 @@ impl Machine {
         [self.ram[at], self.ram[at + 1]]
     }
 
-    fn draw_sprites(&mut self, under: &[Under; WIDTH], row: usize) {
+    fn draw_sprites(&mut self, under: &Under, row: usize) {
         let lcd = self.lcd;
         let mut line = OnLine::find(&lcd, &self.oam);
         // Of two sprites the first in this order is seen: by column, or by number.
@@ -140,11 +167,11 @@ impl Machine {
     }
 
     /// Whether the background is seen before a sprite at a pixel.
-    fn hides_sprite(&self, under: Under, attributes: u8) -> bool {
-        if under.number == 0 || self.color_mode && self.lcd.lcdc & 1 == 0 {
+    fn hides_sprite(&self, under: u8, attributes: u8) -> bool {
+        if under & !FRONT == 0 || self.color_mode && self.lcd.lcdc & 1 == 0 {
             return false;
         }
-        attributes & 0x80 != 0 || under.front
+        (attributes | under) & FRONT != 0
     }
 
     fn draw_sprite_pixel(&mut self, at: usize, number: u8, attributes: u8) {

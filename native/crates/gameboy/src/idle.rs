@@ -28,6 +28,8 @@ pub(crate) struct Idle {
     waits: Waits,
     /// Cycles of one round.
     period: u64,
+    /// The loop begins by loading A, so that a round leaves nothing of the one before it.
+    starts_anew: bool,
     /// The cycle up to which rounds were passed over last.
     passed_to: u64,
     /// The registers at the last jump.
@@ -54,7 +56,7 @@ impl Idle {
 impl Machine {
     /// Cycles to pass over after a jump at `now` back to `target`.
     #[inline(always)]
-    pub fn idle_cycles(&mut self, cpu: &Cpu, now: u64, target: u16, length: u16) -> u64 {
+    pub fn idle_cycles(&mut self, cpu: Cpu, now: u64, target: u16, length: u16) -> u64 {
         if self.idle.target == target && self.idle.waits == Waits::Not || length > LONGEST {
             return 0;
         }
@@ -62,21 +64,26 @@ impl Machine {
     }
 
     #[inline(never)]
-    fn pass_over(&mut self, cpu: &Cpu, now: u64, target: u16, length: u16) -> u64 {
+    fn pass_over(&mut self, cpu: Cpu, now: u64, target: u16, length: u16) -> u64 {
         if self.idle.target != target {
-            self.idle = Idle { target, waits: Waits::Unknown, period: 0, passed_to: 0, cpu: *cpu };
+            self.idle = Idle { target, waits: Waits::Unknown, period: 0, starts_anew: false, passed_to: 0, cpu };
             return 0;
         }
-        if self.idle.cpu != *cpu {
+        if self.idle.cpu != cpu {
             let pointers = |cpu: &Cpu| (cpu.hl, cpu.bc(), cpu.de());
-            if self.idle.waits == Waits::Unknown || pointers(cpu) != pointers(&self.idle.cpu) {
-                (self.idle.waits, self.idle.period) = self.examine(cpu, target, length);
+            if self.idle.waits == Waits::Unknown || pointers(&cpu) != pointers(&self.idle.cpu) {
+                self.study(&cpu, target, length);
             }
-            self.idle.cpu = *cpu;
-            return 0;
+            let alike = self.idle.starts_anew
+                && Cpu { a: cpu.a, f: cpu.f, ..self.idle.cpu } == cpu
+                && !matches!(self.idle.waits, Waits::Unknown | Waits::Not);
+            self.idle.cpu = cpu;
+            if !alike {
+                return 0;
+            }
         }
         if self.idle.waits == Waits::Unknown {
-            (self.idle.waits, self.idle.period) = self.examine(cpu, target, length);
+            self.study(&cpu, target, length);
         }
         let limit = match self.idle.waits {
             Waits::Unknown | Waits::Not => return 0,
@@ -91,13 +98,22 @@ impl Machine {
         cycles
     }
 
+    fn study(&mut self, cpu: &Cpu, target: u16, length: u16) {
+        (self.idle.waits, self.idle.period) = self.examine(cpu, target, length);
+        self.idle.starts_anew = self.idle.waits != Waits::Not && matches!(self.rom_byte(target), 0xF0 | 0xFA);
+    }
+
+    fn rom_byte(&self, at: u16) -> u8 {
+        self.rom.bytes[self.rom_map[usize::from(at >> 14)] as usize + usize::from(at & 0x3FFF)]
+    }
+
     /// Follow the loop's code: what it reads, if reading is all it does, and how long a round takes.
     fn examine(&self, cpu: &Cpu, target: u16, length: u16) -> (Waits, u64) {
         const WORK: (Waits, u64) = (Waits::Not, 0);
         if target >= 0x7F00 || self.booting || self.dma.is_active() {
             return WORK;
         }
-        let code = |at: u16| self.rom.bytes[self.rom_map[usize::from(at >> 14)] as usize + usize::from(at & 0x3FFF)];
+        let code = |at: u16| self.rom_byte(at);
         let end = target + length;
         let (mut at, mut cycles, mut waits) = (target, 0, Waits::Memory);
         while at < end {

@@ -76,7 +76,9 @@ impl Machine {
     }
 
     pub fn write_io(&mut self, address: u16, value: u8, when: When) {
-        self.stop_soon();
+        if matches!(address, 0xFF02..=0xFF0F | 0xFF40 | 0xFF41 | 0xFF45 | 0xFF4D | 0xFF50 | 0xFF55) {
+            self.stop_soon();
+        }
         match address {
             0xFF00 => self.joypad.write(value),
             0xFF01 | 0xFF02 => {

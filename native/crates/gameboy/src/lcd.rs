@@ -268,38 +268,39 @@ impl Lcd {
         if self.enabled & (ON_HBLANK | ON_SCAN) != 0 {
             return self.at;
         }
-        match self.next {
+        let next = match self.next {
             Next::OffFrame | Next::VBlank | Next::EarlyScan | Next::Pad | Next::Frame => return self.at,
-            Next::VBlankLine => {
-                let end = self.frame + FRAME;
-                return if self.enabled & ON_LINE != 0 { self.at } else { end };
-            }
-            _ => {}
-        }
-        if self.enabled & ON_LINE != 0 {
-            return self.at;
-        }
-        self.frame + LINE * u64::from(VISIBLE) - if self.first { 2 * EARLY } else { 0 }
+            Next::Scan if self.enabled & ON_LINE != 0 => return self.at,
+            Next::VBlankLine => self.frame + FRAME,
+            _ => self.frame + LINE * u64::from(VISIBLE) - if self.first { 2 * EARLY } else { 0 },
+        };
+        if self.enabled & ON_LINE != 0 && self.lyc > self.ly { next.min(self.line_dot()).max(self.at) } else { next }
+    }
+
+    /// The dot at which LY becomes LYC in this frame, or one shortly before.
+    fn line_dot(&self) -> u64 {
+        let early = if self.first { 2 * EARLY } else { EARLY };
+        self.frame + LINE * u64::from(self.lyc) - early
     }
 
     /// Pass over whole lines up to `dot`, when nobody sees them and no interrupt can come from them.
     pub fn skip(&mut self, dot: u64) {
-        if self.enabled != 0 || self.at > dot {
+        if self.enabled & (ON_HBLANK | ON_SCAN) != 0 || self.at + LINE > dot {
             return;
         }
-        let lines = (dot - self.at) / LINE;
-        let lines = match self.next {
-            Next::Transfer => lines.min(u64::from(VISIBLE - 1 - self.ly)),
-            Next::VBlankLine => lines.min(u64::from(152 - self.ly)),
-            _ => 0,
+        let last = match self.next {
+            Next::Transfer => VISIBLE - 1,
+            Next::VBlankLine => 152,
+            _ => return,
         };
-        if lines == 0 || self.first && self.ly == 0 {
+        let lines = ((dot - self.at) / LINE).min(u64::from(last.saturating_sub(self.ly))) as u8;
+        let meets = (self.ly + 1..=self.ly + lines).contains(&self.lyc);
+        if lines == 0 || self.first && self.ly == 0 || meets && self.enabled & ON_LINE != 0 {
             return;
         }
-        self.ly += lines as u8;
-        self.at += LINE * lines;
-        self.coincidence = self.ly == self.lyc;
-        self.line = false;
+        self.ly += lines;
+        self.at += LINE * u64::from(lines);
+        self.compare();
     }
 }
 

@@ -247,7 +247,7 @@ impl Machine {
     /// The next cycle at which something can happen that the CPU has to be stopped for.
     pub fn next_horizon(&self) -> u64 {
         let lcd = if self.hdma.is_waiting() { self.lcd.at } else { self.lcd.next_request() };
-        self.other_events().min(self.cycle_of(lcd))
+        self.timer.next_request().min(self.serial.done).min(self.cycle_of(lcd))
     }
 
     /// The next cycle at which the reference looks, whether or not anything comes of it.

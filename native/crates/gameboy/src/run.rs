@@ -1,5 +1,6 @@
 //! The loop: the CPU runs to the horizon, then the devices are looked at, then interrupts.
 
+use crate::bus::Running;
 use crate::cpu::{Bus, Cpu, step};
 use crate::gameboy::GameBoy;
 use crate::machine::Machine;
@@ -21,6 +22,8 @@ pub(crate) enum Ran {
 impl GameBoy {
     /// Run to the end of the frame, or to a hook that stops.
     pub(crate) fn run_frame(&mut self) -> Ran {
+        let rom = self.machine.rom.clone();
+        let rom = &rom.bytes;
         let machine = &mut self.machine;
         let mut cpu = self.cpu;
         let mut now = self.now;
@@ -37,9 +40,9 @@ impl GameBoy {
             } else if waited {
                 (now, last) = wait(machine, now);
             } else if cpu.ei {
-                now = after_ei(&mut cpu, machine, now);
+                now = after_ei(&mut cpu, machine, rom, now);
             } else if self.hooks.is_empty() {
-                (now, last) = run(&mut cpu, machine, now, last);
+                (now, last) = run(&mut cpu, machine, rom, now, last);
             } else {
                 let stopped;
                 (now, last, stopped) = run_hooked(&mut cpu, machine, now, last, &mut self.hooks, &mut self.resume);
@@ -73,13 +76,14 @@ impl GameBoy {
 }
 
 /// Instructions up to the horizon, at least one. Also returns when the last one began.
-fn run(cpu: &mut Cpu, machine: &mut Machine, mut now: u64, mut last: u64) -> (u64, u64) {
+fn run(cpu: &mut Cpu, machine: &mut Machine, rom: &[u8], mut now: u64, mut last: u64) -> (u64, u64) {
     let mut local = *cpu;
+    let mut bus = Running { machine, rom };
     loop {
-        let next = step(&mut local, machine, now);
-        if next >= machine.horizon {
+        let next = step(&mut local, &mut bus, now);
+        if next >= bus.machine.horizon {
             *cpu = local;
-            return (next, last.max(machine.idle.last_jump(next)));
+            return (next, last.max(bus.machine.idle.last_jump(next)));
         }
         now = next;
         last = next;
@@ -139,9 +143,9 @@ fn serve(cpu: &mut Cpu, machine: &mut Machine, now: u64) -> Option<u64> {
 }
 
 /// The instruction after EI, and interrupts are on.
-fn after_ei(cpu: &mut Cpu, machine: &mut Machine, now: u64) -> u64 {
+fn after_ei(cpu: &mut Cpu, machine: &mut Machine, rom: &[u8], now: u64) -> u64 {
     let look = machine.next_look();
-    let mut next = step(cpu, machine, now);
+    let mut next = step(cpu, &mut Running { machine, rom }, now);
     if std::mem::take(&mut cpu.ei) {
         cpu.ime = true;
         if cpu.halted {
@@ -176,16 +180,17 @@ fn stop(cpu: &mut Cpu, machine: &mut Machine, now: u64) {
 /// Let time pass without the CPU. The reference steps from event to event and never by less than four cycles, which is
 /// felt only where two of them lie closer together than that.
 fn wait(machine: &mut Machine, now: u64) -> (u64, u64) {
-    let look = machine.next_look();
     if machine.compat == Compat::Hardware {
         return (machine.horizon.max(now + SHORTEST_WAIT), now);
     }
+    let look = machine.next_look();
     if look < now + 2 * SHORTEST_WAIT {
         return (look.max(now + SHORTEST_WAIT), now);
     }
     let other = machine.other_events();
     if other > machine.horizon || other == look {
-        return (machine.horizon, machine.horizon - 1);
+        let next = machine.horizon.min(other);
+        return (next, next - 1);
     }
     let before = other - SHORTEST_WAIT;
     machine.sync_lcd(before, before);

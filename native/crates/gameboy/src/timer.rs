@@ -91,6 +91,15 @@ impl Timer {
         }
     }
 
+    /// The next cycle at which an interrupt is requested.
+    pub fn next_request(&self) -> u64 {
+        match self.reload {
+            Some(reload) => reload,
+            None if self.runs() => self.overflow() + RELOAD,
+            None => NEVER,
+        }
+    }
+
     pub fn tima(&self) -> u8 {
         self.tima
     }

@@ -137,7 +137,7 @@ pub fn step<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: u64) -> u64 {
                 let after = cpu.pc;
                 cpu.pc = after.wrapping_add_signed(i16::from(offset as i8));
                 if offset & 0x80 != 0 {
-                    return now + 12 + bus.looped(cpu, now + 12, cpu.pc, after.wrapping_sub(cpu.pc));
+                    return now + 12 + bus.looped(*cpu, now + 12, cpu.pc, after.wrapping_sub(cpu.pc));
                 }
                 3
             } else {
@@ -152,7 +152,7 @@ pub fn step<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: u64) -> u64 {
                 let length = cpu.pc.wrapping_sub(target);
                 cpu.pc = target;
                 if length < 0x80 {
-                    return now + 16 + bus.looped(cpu, now + 16, target, length);
+                    return now + 16 + bus.looped(*cpu, now + 16, target, length);
                 }
                 4
             } else {
@@ -448,7 +448,7 @@ pub fn step<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: u64) -> u64 {
         0xD9 => {
             cpu.pc = pop!(read_stack, 1);
             cpu.ime = true;
-            bus.bail();
+            bus.interrupts_on();
             4
         }
         0xC7 => restart!(0x00),

@@ -38,8 +38,10 @@ pub trait Bus {
 
     /// The CPU's own state changed in a way that the bus's owner has to look at before the next instruction.
     fn bail(&mut self) {}
+    /// RETI: as `bail`, if an interrupt waits.
+    fn interrupts_on(&mut self) {}
     /// A backward jump of `length` bytes to `target` was taken.
-    fn looped(&mut self, _cpu: &Cpu, _now: u64, _target: u16, _length: u16) -> u64 {
+    fn looped(&mut self, _cpu: Cpu, _now: u64, _target: u16, _length: u16) -> u64 {
         0
     }
 }
