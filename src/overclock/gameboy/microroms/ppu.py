@@ -17,7 +17,8 @@ def roms() -> list[MicroRom]:
     found += [_mode_through_a_line(wake, bits) for wake, bits in (("oam", 0x20), ("hblank", 0x08), ("line", 0x40))]
     return [
         *found, _lines_and_modes(), _coincidence(), _lyc_changes(), _off_and_on(), _off_reads(), _on_first_line(),
-        _off_at_lines(), _stat_bits(), _vram_while_drawing(), _oam_while_searching(), _ly_written(), _vblank_and_stat(),
+        _off_at_lines(), _stat_bits(), _vram_while_drawing(), _oam_while_searching(), _ly_written(),
+        _lyc_while_off(), _vblank_and_stat(),
     ]  # fmt: skip
 
 
@@ -177,6 +178,14 @@ def _mode_through_a_line(wake: str, bits: int) -> MicroRom:
     return micro(
         f"ppu_modes_after_{wake}", "STAT tells the mode at every cycle of a line", body, frames=8 if bits != 64 else 120
     )
+
+
+def _lyc_while_off() -> MicroRom:
+    body = ""
+    for number, wait in enumerate((2, 30, 150)):
+        body += wait_line(145, f"a{number}") + store("LCDC", 0) + store("LYC", 3 * number) + store("LCDC", 0x91)
+        body += nops(wait) + note("LY") + note("STAT") + note("STAT") + nops(40) + note("STAT")
+    return micro("ppu_first_stat_read_after_lyc_while_off", "LYC may be written while the LCD is off", body, frames=8)
 
 
 def _ly_written() -> MicroRom:
