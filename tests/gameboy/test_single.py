@@ -147,7 +147,7 @@ def test_it_stops_and_states_go_into_files():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda c: c.button("x"), "There is no button \"x\""),
+        (lambda c: c.button("x"), 'There is no button "x"'),
         (lambda c: c.memory[0x10000], "Addresses are 0 to 0xFFFF"),
         (lambda c: c.memory[5:5], "a slice has at least one"),
         (lambda c: c.memory["score"], "memory takes an address"),

@@ -11,6 +11,7 @@ TRAINING: dict[str, Any] = {
     "num_steps": 64,
     "learning_rate": 2.5e-3,
     "gamma": 0.97,
+    "normalise_observations": True,
     "hidden": (64, 64),
 }
 STRENGTHS = (("random", 0.0), ("trained", 1.0))
