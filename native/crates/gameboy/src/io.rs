@@ -7,16 +7,8 @@ use crate::machine::Machine;
 impl Machine {
     pub fn read_io(&mut self, address: u16, when: When) -> u8 {
         match address {
-            0xFF04..=0xFF07 => {
-                if self.timer.sync(when.at) {
-                    self.requested |= 4;
-                }
-            }
-            0xFF01..=0xFF02 => {
-                if self.serial.sync(when.at) {
-                    self.requested |= 8;
-                }
-            }
+            0xFF04..=0xFF07 => self.sync_timer(when.at),
+            0xFF01..=0xFF02 => self.sync_serial(when.at),
             0xFF40..=0xFF4B => self.sync_lcd(when.lcd, when.start),
             _ => {}
         }
@@ -82,17 +74,13 @@ impl Machine {
         match address {
             0xFF00 => self.joypad.write(value),
             0xFF01 | 0xFF02 => {
-                if self.serial.sync(when.at) {
-                    self.requested |= 8;
-                }
+                self.sync_serial(when.at);
                 if address == 0xFF02 {
                     self.serial.write_control(when.at, value);
                 }
             }
             0xFF04..=0xFF07 => {
-                if self.timer.sync(when.at) {
-                    self.requested |= 4;
-                }
+                self.sync_timer(when.at);
                 match address {
                     0xFF04 => self.timer.write_div(when.at),
                     0xFF05 => self.timer.write_tima(when.at, value),
@@ -106,11 +94,9 @@ impl Machine {
                 self.sync_lcd(when.lcd, when.start);
                 self.write_lcd(address, value, when);
             }
-            0xFF50 => {
-                if value & 1 != 0 && self.booting {
-                    self.booting = false;
-                    self.map();
-                }
+            0xFF50 if value & 1 != 0 && self.booting => {
+                self.booting = false;
+                self.map();
             }
             _ if self.is_color => self.write_color_io(address, value, when),
             _ => {}

@@ -225,14 +225,22 @@ impl Machine {
         }
     }
 
-    /// Look at every device; `last` is when the reference did so before.
-    pub fn sync(&mut self, now: u64, last: u64) {
+    pub fn sync_timer(&mut self, now: u64) {
         if self.timer.sync(now) {
             self.requested |= 4;
         }
+    }
+
+    pub fn sync_serial(&mut self, now: u64) {
         if self.serial.sync(now) {
             self.requested |= 8;
         }
+    }
+
+    /// Look at every device; `last` is when the reference did so before.
+    pub fn sync(&mut self, now: u64, last: u64) {
+        self.sync_timer(now);
+        self.sync_serial(now);
         if self.dma.is_active() {
             self.sync_dma(now);
         }
