@@ -129,11 +129,9 @@ class _Consoles:
         self._batches: dict[int, Any] = {}
         self._lock = threading.Lock()
         space: Any = self.game.observation_space
-        self.shapes = ConsoleState(
-            console=jax.ShapeDtypeStruct((self._batch(1).states().shape[1],), jnp.uint8),
-            obs=jax.ShapeDtypeStruct(space.shape, space.dtype),
-            values=jax.ShapeDtypeStruct((len(self.game.readings.names),), jnp.int32),
-        )
+        console: Any = jax.ShapeDtypeStruct((self._batch(1).states().shape[1],), jnp.uint8)
+        values: Any = jax.ShapeDtypeStruct((len(self.game.readings.names),), jnp.int32)
+        self.shapes = ConsoleState(console, jax.ShapeDtypeStruct(space.shape, space.dtype), values)
 
     def begin(self, seeds: Any) -> ConsoleState:
         """The first states of episodes."""
@@ -168,7 +166,7 @@ class _Consoles:
 
     def _state(self, batch: Any, seen: np.ndarray, values: np.ndarray, shape: tuple[int, ...]) -> ConsoleState:
         obs = self.game.readings.observed(values) if self.game.description.observation == "ram" else seen.copy()
-        parts = (batch.states(), obs, values.astype(np.int32))
+        parts: Any = (batch.states(), obs, values.astype(np.int32))
         return ConsoleState(*(part.reshape(shape + part.shape[1:]) for part in parts))
 
     def _batch(self, size: int) -> Any:

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -86,9 +87,9 @@ class Game:
         if not self.seeds:
             return np.zeros(len(k0), np.int32)
         word = mix(k0, k1, counter, np.uint32(int(Section.RESET) * SITES_PER_SECTION))
-        return scale_word(word, self.seeds) + np.int32(1)
+        return np.asarray(scale_word(word, self.seeds)) + np.int32(1)
 
-    def drawn(self, rng: Rng) -> np.ndarray:
+    def drawn(self, rng: Rng) -> Any:
         """The same inside JAX, for one episode."""
         return rng.integers(0, self.seeds) + np.int32(1) if self.seeds else np.int32(0) * rng.integers(0, 1)
 
