@@ -77,7 +77,6 @@ impl Batch {
 
     /// Put lanes back to where episodes begin, write `values` at `addresses` (a row per lane), then run `frames`.
     /// Only the rows of these lanes are written.
-    #[expect(clippy::too_many_arguments, reason = "one call of a user")]
     pub fn reset(
         &mut self,
         mask: Option<&[bool]>,

@@ -257,7 +257,8 @@ impl VecGameBoy {
 
     /// Make every lane what `states` gave for it.
     fn set_states(&mut self, py: Python<'_>, states: &Bound<'_, PyAny>) -> PyResult<()> {
-        let unfit = || wrong(format!("states must be a uint8 array with a row for each of {} lanes.", self.batch.len()));
+        let unfit =
+            || wrong(format!("states must be a uint8 array with a row for each of {} lanes.", self.batch.len()));
         let array = states.cast::<PyArray2<u8>>().map_err(|_| unfit())?;
         if array.shape()[0] != self.batch.len() || !array.is_c_contiguous() {
             return Err(unfit());
