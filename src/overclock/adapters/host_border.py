@@ -12,7 +12,7 @@ from overclock.env.kernel import Environment
 from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space
 from overclock.errors import UsageError
 from overclock.vector.host import HostBackend as Backend
-from overclock.vector.host import HostVector, JaxHostVector, Randomness, host_vector
+from overclock.vector.host import HostVector, JaxHostVector, Randomness, host_vector, lives_in_rust
 from overclock.vector.vectorize import Autoreset
 
 Renderer = Callable[..., np.ndarray]  # (env, state, params) -> RGB array
@@ -38,7 +38,7 @@ def build_host(
     limit = {} if max_episode_steps is None else {"max_steps": _max_steps(max_episode_steps)}
     if "max_steps" in static:
         raise UsageError("The time limit is called max_episode_steps here, not max_steps.")
-    if backend == "native":
+    if backend == "native" or lives_in_rust(env):
         return host_vector(env, num_envs, autoreset, backend=backend, rng=rng, **limit, **static)
     params = None
     if isinstance(env, str):
@@ -126,7 +126,9 @@ def rows(tree: Any, index: Any) -> Any:
 
 
 def renderer_of(env: Any, host: HostVector) -> Renderer | None:
-    """The registered renderer of an id; it draws JAX states, so objects and Rust batches have none."""
+    """The registered renderer of an id, which draws JAX states; a Rust batch may have pictures of its own."""
+    if hasattr(host, "picture"):
+        return host.picture  # pyright: ignore[reportAttributeAccessIssue]
     if not isinstance(env, str) or not isinstance(host, JaxHostVector):
         return None
     entry_point = registry.spec(env).renderer
@@ -135,7 +137,9 @@ def renderer_of(env: Any, host: HostVector) -> Renderer | None:
 
 def render_lanes(host: HostVector, renderer: Renderer) -> Iterator[np.ndarray]:
     """A picture of each lane, in order; the states cross to the host once."""
-    assert isinstance(host, JaxHostVector)
+    if not isinstance(host, JaxHostVector):
+        yield from map(renderer, range(host.num_envs))
+        return
     lanes, axes = jax.device_get(host.state.lanes), host.venv.params_axes(host.params)
     for lane in range(host.num_envs):
         state = jax.tree.map(lambda leaf, i=lane: leaf[i], lanes)

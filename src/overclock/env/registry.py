@@ -40,6 +40,7 @@ class Spec:
     controller: str | None = None  # "package.module:function", obs -> action: a scripted player for recordings
     keys: tuple[tuple[str, int], ...] = ()  # (key name, action) pairs for `overclock play`
     native: str | None = None  # "package.module:Class": a Rust HostVector of the same environment
+    rules_in_rust: bool = False  # JAX calls the Rust side: a HostVector is that side itself, unless told otherwise
     summary: str = ""
 
     @property

@@ -69,3 +69,29 @@ register(
         summary="Hop on one leg without falling; MuJoCo's physics, twin of Gymnasium's Hopper-v5.",
     )
 )
+
+for _game, _keys, _summary in (
+    (
+        "maze",
+        (("right", 1), ("left", 2), ("up", 3), ("down", 4)),
+        "Collect the pellets of a maze, chased; a Game Boy game of ours, exact twin of PyBoy 2.8.1 playing it.",
+    ),
+    (
+        "paddle",
+        (("right", 1), ("left", 2)),
+        "Break bricks with a ball; a Game Boy game of ours, exact twin of PyBoy 2.8.1 playing it.",
+    ),
+):
+    register(
+        Spec(
+            id=f"gameboy-{_game}-v1",
+            entry_point=f"overclock.gameboy.env:{_game.title()}",
+            reference=f"pyboy:{_game}",
+            twin=f"overclock.envs.gameboy.twin:{_game}",
+            renderer="overclock.gameboy.env:render",
+            native=f"overclock.gameboy.vector:GameBoy{_game.title()}",
+            rules_in_rust=True,
+            keys=_keys,
+            summary=_summary,
+        )
+    )

@@ -179,6 +179,7 @@ def host_vector(
 
     `backend="c"` (or `"cuda"`) steps the batch by a kernel made from the rules, `backend="native"` asks for the Rust
     implementation, where there is one and `overclock-native` is installed;
+    it is what an id gets whose rules are in Rust anyway (the Game Boy's).
     `rng="numpy"` for the reference's own random numbers, where the order of the draws allows it (translated ones).
     """
     if rng not in ("overclock", "numpy"):
@@ -187,6 +188,8 @@ def host_vector(
         raise UsageError("rng='numpy' goes with backend='xla' and without a reset strategy.")
     if backend not in HOST_BACKENDS:
         raise UsageError(f"backend must be one of {', '.join(map(repr, HOST_BACKENDS))}, got {backend!r}.")
+    if backend == "xla" and lives_in_rust(env):
+        backend = "native"
     if backend == "native":
         if not isinstance(env, str):
             raise UsageError(f"backend='native' takes an environment by its name, 'pong' for example, got {env!r}.")
@@ -211,6 +214,11 @@ def host_vector(
 
         return KernelHostVector(vectorize(env, num_envs, autoreset, resets, backend), params, seed)
     return JaxHostVector(vectorize(env, num_envs, autoreset, resets, backend), params, seed)
+
+
+def lives_in_rust(env: Any) -> bool:
+    """Whether this is the id of an environment whose rules are in Rust; JAX would only call them."""
+    return isinstance(env, str) and registry.spec(env).rules_in_rust
 
 
 def named_leaves(tree: Any) -> dict[str, Any]:

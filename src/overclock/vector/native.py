@@ -50,7 +50,7 @@ class NativeHostVector:
         """`batch` names the extension's class, `spaces` are those of one observation and of one action."""
         cls = getattr(extension(), batch)
         entropy = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
-        with _usage_errors():
+        with usage_errors():
             self._batch = cls(num_envs, autoreset, entropy, **options)
         self.num_envs, self.autoreset = int(num_envs), autoreset
         self.max_steps: int | None = options.get("max_steps")
@@ -64,7 +64,7 @@ class NativeHostVector:
         out: dict[str, np.ndarray] | None = None,
     ) -> np.ndarray:
         """As `HostVector.reset`."""
-        with _usage_errors():
+        with usage_errors():
             return self._batch.reset(seeds, mask, draws, out)
 
     def step(
@@ -75,7 +75,7 @@ class NativeHostVector:
         step_draws: np.ndarray | None = None,
     ) -> HostStep:
         """As `HostVector.step`."""
-        with _usage_errors():
+        with usage_errors():
             return HostStep(*self._batch.step(actions, out, draws, step_draws), info={})
 
     def play(self, steps: int) -> tuple[float, int]:
@@ -84,7 +84,7 @@ class NativeHostVector:
         The actions are those of `VectorEnv.sample_actions`, from the lanes' own streams. Observations are written at
         every step, into the batch's own arrays; the interpreter is passed once.
         """
-        with _usage_errors():
+        with usage_errors():
             return self._batch.play(steps)
 
     def action_mask(self) -> np.ndarray | None:
@@ -97,17 +97,18 @@ class NativeHostVector:
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
         """As `HostVector.set_state`."""
-        with _usage_errors():
+        with usage_errors():
             self._batch.set_state(state)
 
     def clone(self, source: int, target: int) -> None:
         """Make lane `target` what lane `source` is, random stream included."""
-        with _usage_errors():
+        with usage_errors():
             self._batch.clone(source, target)
 
 
 @contextlib.contextmanager
-def _usage_errors() -> Iterator[None]:
+def usage_errors() -> Iterator[None]:
+    """The extension's `ValueError`s as `UsageError`s."""
     try:
         yield
     except ValueError as error:

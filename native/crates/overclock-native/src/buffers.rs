@@ -92,7 +92,7 @@ impl<E: Element> Borrowed<'_, E> {
     }
 }
 
-fn writable<'py, T: Element>(
+pub fn writable<'py, T: Element>(
     name: &str,
     array: &Bound<'py, PyAny>,
     shape: &[usize],

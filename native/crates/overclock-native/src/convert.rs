@@ -174,6 +174,6 @@ pub fn wrong(sentence: String) -> PyErr {
 }
 
 /// A value as Python shows it, for an error's sentence.
-fn show(value: &Bound<'_, PyAny>) -> String {
+pub fn show(value: &Bound<'_, PyAny>) -> String {
     value.repr().map_or_else(|_| "something unprintable".into(), |shown| shown.to_string())
 }

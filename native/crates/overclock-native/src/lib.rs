@@ -6,8 +6,11 @@
 mod buffers;
 mod cartpole;
 mod convert;
+mod gameboy;
 mod pong;
+mod sm83;
 mod state;
+mod vec_gameboy;
 mod vector;
 
 use numpy::PyArray1;
@@ -46,9 +49,15 @@ mod overclock_native {
     #[pymodule_export]
     use super::cartpole::VecCartPole;
     #[pymodule_export]
+    use super::gameboy::GameBoy;
+    #[pymodule_export]
     use super::pong::VecPong;
     #[pymodule_export]
     use super::rng_words;
+    #[pymodule_export]
+    use super::sm83::sm83_step;
+    #[pymodule_export]
+    use super::vec_gameboy::{GameBoyState, VecGameBoy};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -19,6 +19,7 @@ mod work;
 pub use batch::Batch;
 pub use lane::{Autoreset, Lane};
 pub use out::{Draws, Out, Totals};
+pub use pool::usable as threads_usable;
 
 use overclock_rng::Rng;
 

@@ -1,0 +1,356 @@
+//! The memory map, and when the reference makes each access.
+//!
+//! ROM and RAM are found through a few offsets; an offset beyond the memory's end sends an access the long way. The
+//! reference makes accesses one M-cycle earlier than a console, except for those of the stack.
+
+use crate::Compat;
+use crate::cartridge::Window;
+use crate::cpu::{Bus, Cpu};
+use crate::lcd::Next;
+use crate::machine::{CARTRIDGE, Machine, VRAM, WRAM};
+
+/// When an access happens: the cycles at which its instruction began, at which the access is made, and at which the
+/// LCD is looked at for it.
+#[derive(Clone, Copy)]
+pub(crate) struct When {
+    pub start: u64,
+    pub at: u64,
+    pub lcd: u64,
+}
+
+impl When {
+    #[inline(always)]
+    fn data(start: u64, m: u64) -> Self {
+        let at = start + 4 * m - 4;
+        Self { start, at, lcd: at }
+    }
+
+    #[inline(always)]
+    fn stack(start: u64, m: u64) -> Self {
+        let at = start + 4 * m;
+        Self { start, at, lcd: at }
+    }
+}
+
+impl Machine {
+    #[inline(always)]
+    fn get(&mut self, address: u16, when: When) -> u8 {
+        let offset = usize::from(address & 0x0FFF);
+        if address < 0x8000 {
+            let base = self.rom_map[usize::from(address >> 14)] as usize + usize::from(address & 0x3FFF);
+            if let Some(byte) = self.rom.bytes.get(base) {
+                return *byte;
+            }
+        } else if let Some(byte) = self.ram.get(self.read_map[usize::from(address >> 12 & 7)] as usize + offset) {
+            return *byte;
+        } else if address >= 0xFF80 {
+            return self.high[usize::from(address & 0x7F)];
+        }
+        self.get_elsewhere(address, when)
+    }
+
+    #[inline(always)]
+    fn put(&mut self, address: u16, value: u8, when: When) {
+        let offset = usize::from(address & 0x0FFF);
+        if address >= 0x8000 {
+            if let Some(byte) = self.ram.get_mut(self.write_map[usize::from(address >> 12 & 7)] as usize + offset) {
+                *byte = value;
+                return;
+            }
+            if (0xFF80..0xFFFF).contains(&address) {
+                self.high[usize::from(address & 0x7F)] = value;
+                return;
+            }
+        }
+        self.put_elsewhere(address, value, when);
+    }
+
+    #[inline(never)]
+    fn get_elsewhere(&mut self, address: u16, when: When) -> u8 {
+        match address {
+            0x0000..0x8000 => self.boot_byte(address),
+            0x8000..0xA000 => {
+                if self.video_locked(when) {
+                    0xFF
+                } else {
+                    self.ram[self.video_offset(address)]
+                }
+            }
+            0xA000..0xC000 => self.cartridge_byte(address),
+            0xC000..0xFE00 => self.ram[self.work_offset(address)],
+            0xFE00..0xFEA0 => {
+                if self.dma.is_active() {
+                    self.sync_dma(when.at);
+                }
+                if self.dma.is_active() || self.oam_locked(when) { 0xFF } else { self.oam[usize::from(address & 0xFF)] }
+            }
+            0xFEA0..0xFF00 => 0,
+            0xFF00..0xFF80 => self.read_io(address, when),
+            _ => self.high[usize::from(address & 0x7F)],
+        }
+    }
+
+    #[inline(never)]
+    fn put_elsewhere(&mut self, address: u16, value: u8, when: When) {
+        if self.dma.is_active() {
+            self.sync_dma(when.at);
+        }
+        match address {
+            0x0000..0x8000 => {
+                // PyBoy's clock follows the wall's, or stands still; for it ours stands still.
+                let now = if self.compat == Compat::PyBoy { 0 } else { when.at };
+                if self.cartridge.write(&self.rom, now, address, value) {
+                    self.map();
+                }
+            }
+            0x8000..0xA000 => {
+                if self.screen.drawing {
+                    self.sync_lcd(when.at, when.start);
+                }
+                if !self.video_locked(when) {
+                    let at = self.video_offset(address);
+                    self.ram[at] = value;
+                }
+            }
+            0xA000..0xC000 => self.put_cartridge(address, value, when),
+            0xC000..0xFE00 => {
+                let at = self.work_offset(address);
+                self.ram[at] = value;
+            }
+            0xFE00..0xFEA0 => {
+                self.sync_lcd(when.at, when.start);
+                if !self.dma.is_active() && !self.oam_locked(when) {
+                    self.oam[usize::from(address & 0xFF)] = value;
+                }
+            }
+            0xFEA0..0xFF00 => {}
+            0xFF00..0xFF80 => self.write_io(address, value, when),
+            0xFFFF => {
+                self.high[0x7F] = value;
+                self.stop_soon();
+            }
+            _ => self.high[usize::from(address & 0x7F)] = value,
+        }
+    }
+
+    fn boot_byte(&self, address: u16) -> u8 {
+        let at = usize::from(address);
+        match &self.boot {
+            Some(boot) if self.booting && !(0x100..0x200).contains(&at) && at < boot.len() => boot[at],
+            _ => self.rom.bytes[self.cartridge.rom_offsets(&self.rom)[at >> 14] + (at & 0x3FFF)],
+        }
+    }
+
+    pub fn video_offset(&self, address: u16) -> usize {
+        VRAM + 0x2000 * usize::from(self.color.vram_bank()) + usize::from(address & 0x1FFF)
+    }
+
+    pub fn work_offset(&self, address: u16) -> usize {
+        let bank = if address & 0x1000 == 0 { 0 } else { usize::from(self.color.wram_bank()) };
+        WRAM + 0x1000 * bank + usize::from(address & 0x0FFF)
+    }
+
+    /// Whether the LCD keeps the CPU from video RAM. The reference asks this for few instructions only.
+    fn video_locked(&mut self, when: When) -> bool {
+        if self.compat == Compat::PyBoy {
+            return false;
+        }
+        self.sync_lcd(when.lcd, when.start);
+        self.lcd.mode == 3
+    }
+
+    fn oam_locked(&mut self, when: When) -> bool {
+        if self.compat == Compat::PyBoy {
+            return false;
+        }
+        self.sync_lcd(when.lcd, when.start);
+        self.lcd.mode >= 2
+    }
+
+    fn cartridge_byte(&self, address: u16) -> u8 {
+        match self.cartridge.window(&self.rom) {
+            Window::Nothing => 0xFF,
+            Window::Ram(offset) => {
+                self.ram.get(CARTRIDGE + offset + usize::from(address & 0x1FFF)).copied().unwrap_or(0xFF)
+            }
+            Window::HalfBytes => self.ram[CARTRIDGE + usize::from(address & 0x1FF)] | 0xF0,
+            Window::Clock(register) => self.cartridge.read_clock(register),
+        }
+    }
+
+    fn put_cartridge(&mut self, address: u16, value: u8, when: When) {
+        match self.cartridge.window(&self.rom) {
+            Window::Nothing => {}
+            Window::Ram(offset) => {
+                if let Some(byte) = self.ram.get_mut(CARTRIDGE + offset + usize::from(address & 0x1FFF)) {
+                    *byte = value;
+                }
+            }
+            Window::HalfBytes => self.ram[CARTRIDGE + usize::from(address & 0x1FF)] = value | 0xF0,
+            Window::Clock(register) => self.cartridge.write_clock(when.at, register, value, self.compat),
+        }
+    }
+
+    /// Whether the reference's own rule keeps LD A,(DE), LD A,(HL) and LD (DE),A from `address`.
+    #[inline(never)]
+    fn locked_for_checked(&mut self, address: u16, writes: bool, when: When) -> bool {
+        self.sync_lcd(when.lcd, when.start);
+        if !self.lcd.is_on() {
+            return false;
+        }
+        let soon = self.lcd.at.saturating_sub(self.dots(when.lcd)) <= 4;
+        let (next, mode) = (self.lcd.next, self.lcd.mode);
+        match (address < 0xA000, writes) {
+            (true, true) => mode == 3,
+            (true, false) => mode == 3 || mode == 2 && soon,
+            (false, true) => mode == 3 || mode == 2 && !soon,
+            (false, false) => mode >= 2 || next == Next::Scan && soon,
+        }
+    }
+}
+
+/// Video RAM and OAM: what the LCD can lock.
+#[inline(always)]
+fn lockable(address: u16) -> bool {
+    address >> 13 == 4 || address >> 8 == 0xFE && address < 0xFEA0
+}
+
+impl Bus for Machine {
+    #[inline(always)]
+    fn fetch(&mut self, now: u64, m: u64, address: u16) -> u8 {
+        self.get(address, When::stack(now, m))
+    }
+
+    #[inline(always)]
+    fn read(&mut self, now: u64, m: u64, address: u16) -> u8 {
+        self.get(address, When::data(now, m))
+    }
+
+    #[inline(always)]
+    fn write(&mut self, now: u64, m: u64, address: u16, value: u8) {
+        self.put(address, value, When::data(now, m));
+    }
+
+    #[inline(always)]
+    fn read_checked(&mut self, now: u64, m: u64, address: u16) -> u8 {
+        let when = When { lcd: now + 4, ..When::data(now, m) };
+        if lockable(address) && self.locked_for_checked(address, false, when) { 0xFF } else { self.get(address, when) }
+    }
+
+    #[inline(always)]
+    fn write_checked(&mut self, now: u64, m: u64, address: u16, value: u8) {
+        let when = When::data(now, m);
+        if !(lockable(address) && self.locked_for_checked(address, true, When { lcd: now + 4, ..when })) {
+            self.put(address, value, when);
+        }
+    }
+
+    #[inline(always)]
+    fn read_stack(&mut self, now: u64, m: u64, address: u16) -> u8 {
+        self.get(address, When::stack(now, m))
+    }
+
+    #[inline(always)]
+    fn write_stack(&mut self, now: u64, m: u64, address: u16, value: u8) {
+        self.put(address, value, When::stack(now, m));
+    }
+
+    #[inline(always)]
+    fn write_sp(&mut self, now: u64, _m: u64, address: u16, value: u8) {
+        self.put(address, value, When::stack(now, 0));
+    }
+
+    #[inline(always)]
+    fn bail(&mut self) {
+        self.stop_soon();
+    }
+
+    #[inline(always)]
+    fn interrupts_on(&mut self) {
+        if self.requested & self.high[0x7F] & 0x1F != 0 {
+            self.stop_soon();
+        }
+    }
+
+    #[inline(always)]
+    fn looped(&mut self, cpu: Cpu, now: u64, target: u16, length: u16) -> u64 {
+        self.idle_cycles(cpu, now, target, length)
+    }
+}
+
+/// The machine while the CPU runs: code is fetched straight from the ROM's bytes.
+pub(crate) struct Running<'a> {
+    pub machine: &'a mut Machine,
+    pub rom: &'a [u8],
+}
+
+impl Running<'_> {
+    #[inline(always)]
+    fn rom_byte(&self, address: u16) -> Option<u8> {
+        if address >= 0x8000 {
+            return None;
+        }
+        let base = self.machine.rom_map[usize::from(address >> 14)] as usize;
+        self.rom.get(base + usize::from(address & 0x3FFF)).copied()
+    }
+}
+
+impl Bus for Running<'_> {
+    #[inline(always)]
+    fn fetch(&mut self, now: u64, m: u64, address: u16) -> u8 {
+        match self.rom_byte(address) {
+            Some(byte) => byte,
+            None => self.machine.fetch(now, m, address),
+        }
+    }
+
+    #[inline(always)]
+    fn read(&mut self, now: u64, m: u64, address: u16) -> u8 {
+        self.machine.read(now, m, address)
+    }
+
+    #[inline(always)]
+    fn write(&mut self, now: u64, m: u64, address: u16, value: u8) {
+        self.machine.write(now, m, address, value);
+    }
+
+    #[inline(always)]
+    fn read_checked(&mut self, now: u64, m: u64, address: u16) -> u8 {
+        self.machine.read_checked(now, m, address)
+    }
+
+    #[inline(always)]
+    fn write_checked(&mut self, now: u64, m: u64, address: u16, value: u8) {
+        self.machine.write_checked(now, m, address, value);
+    }
+
+    #[inline(always)]
+    fn read_stack(&mut self, now: u64, m: u64, address: u16) -> u8 {
+        self.machine.read_stack(now, m, address)
+    }
+
+    #[inline(always)]
+    fn write_stack(&mut self, now: u64, m: u64, address: u16, value: u8) {
+        self.machine.write_stack(now, m, address, value);
+    }
+
+    #[inline(always)]
+    fn write_sp(&mut self, now: u64, m: u64, address: u16, value: u8) {
+        self.machine.write_sp(now, m, address, value);
+    }
+
+    #[inline(always)]
+    fn bail(&mut self) {
+        self.machine.stop_soon();
+    }
+
+    #[inline(always)]
+    fn interrupts_on(&mut self) {
+        self.machine.interrupts_on();
+    }
+
+    #[inline(always)]
+    fn looped(&mut self, cpu: Cpu, now: u64, target: u16, length: u16) -> u64 {
+        self.machine.idle_cycles(cpu, now, target, length)
+    }
+}

@@ -1,0 +1,61 @@
+//! States: saved, loaded, cloned, refused.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{rom_of, started};
+use gameboy::{Compat, GameBoy, Options, Rom, StateError};
+
+/// Counts in WRAM and waits for LY, with the timer running.
+const COUNTS: [u8; 17] =
+    [0x3E, 0x05, 0xE0, 0x07, 0x21, 0x00, 0xC0, 0x34, 0xF0, 0x44, 0xFE, 0x50, 0x20, 0xFA, 0x2C, 0x18, 0xF6];
+
+#[test]
+fn a_loaded_state_runs_on_as_the_original_does() {
+    let mut original = started(&COUNTS);
+    let state = original.save();
+    let mut other = GameBoy::new(original.rom().clone(), &Options::default());
+    other.load(&state).unwrap();
+    for _ in 0..5 {
+        original.tick(3, true);
+        other.tick(3, true);
+        assert_eq!(original.cycles(), other.cycles());
+        assert_eq!(original.registers(), other.registers());
+        assert_eq!(original.save(), other.save());
+    }
+}
+
+#[test]
+fn a_clone_is_the_same_and_apart() {
+    let original = started(&COUNTS);
+    let mut copy = original.clone();
+    copy.tick(5, false);
+    assert_ne!(copy.cycles(), original.cycles());
+    copy.clone_from(&original);
+    assert_eq!(copy.save(), original.save());
+}
+
+#[test]
+fn states_of_other_roms_versions_and_options_are_refused() {
+    let mut gameboy = started(&COUNTS);
+    let state = gameboy.save();
+    assert_eq!(started(&[0x18, 0xFE]).load(&state), Err(StateError::OtherCartridge));
+    let hardware = Options { compat: Compat::Hardware, ..Options::default() };
+    assert_eq!(GameBoy::new(gameboy.rom().clone(), &hardware).load(&state), Err(StateError::OtherConsole));
+    let mut newer = state.clone();
+    newer[4] = 200;
+    assert_eq!(gameboy.load(&newer), Err(StateError::OtherVersion(200)));
+    assert_eq!(gameboy.load(b"PNG"), Err(StateError::NotAState));
+    assert_eq!(gameboy.load(&state[..100]), Err(StateError::Truncated));
+}
+
+#[test]
+fn a_thousand_consoles_fit_in_200_megabytes() {
+    let mut rom = rom_of(&[]);
+    rom[0x147] = 0x1B;
+    rom[0x149] = 3;
+    let gameboy = GameBoy::new(Arc::new(Rom::new(&rom).unwrap()), &Options::default());
+    let outside = 0xC000 + 0x8000; // video and work RAM, cartridge RAM
+    assert!(size_of_val(&gameboy) + outside < 200_000);
+}

@@ -1,0 +1,388 @@
+//! `VecGameBoy`: many consoles with one cartridge, and `GameBoyState`: one of them, kept.
+
+use std::sync::Arc;
+
+use gameboy::{Compat, HEIGHT, Model, Options, PIXELS, Rom, WIDTH};
+use gameboy_batch::{Batch, Crew, Observation, Settings, Unfit};
+use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadwriteArrayDyn, PyUntypedArrayMethods};
+use pyo3::exceptions::PyMemoryError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+
+use crate::buffers::writable;
+use crate::convert::{self, show, wrong};
+
+/// What a call writes, in the order in which it is returned.
+const NAMES: [&str; 2] = ["obs", "ram"];
+
+/// A batch of Game Boys that writes into NumPy arrays it owns, or into the caller's (`out`).
+///
+/// The arrays it returns are reused by the next call.
+#[pyclass(module = "overclock_native")]
+pub struct VecGameBoy {
+    batch: Batch,
+    buttons: Vec<u8>,
+    own: [Py<PyAny>; 2],
+}
+
+/// A console as it was: what `load_state` and `set_start` take. It costs a copy of its memory, and no more.
+#[pyclass(module = "overclock_native", frozen)]
+pub struct GameBoyState {
+    console: gameboy::GameBoy,
+}
+
+#[pymethods]
+impl GameBoyState {
+    /// The cycles since that console was switched on.
+    #[getter]
+    fn cycles(&self) -> u64 {
+        self.console.cycles()
+    }
+
+    /// Everything but the ROM: for files and other processes, and `load_state` takes it too.
+    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.console.save())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<GameBoyState of {:?} after {} cycles>", self.console.rom().title(), self.console.cycles())
+    }
+}
+
+#[pymethods]
+impl VecGameBoy {
+    /// `num_envs` consoles with the cartridge `rom` (bytes), `boot_frames` after they were switched on.
+    ///
+    /// A step is `frame_skip` frames, for the first `press_frames` of which the buttons are held; only the last is drawn.
+    /// `observation` is 'rgb', 'gray', 'gray_2x2', 'packed_2bit' or 'ram'; `ram` lists the addresses whose bytes every
+    /// call gives beside it. `model` is 'auto', 'dmg' or 'cgb', `compat` 'pyboy' or 'hardware'. `threads` is how many
+    /// threads step the lanes: as many as there are cores where it is None.
+    #[new]
+    #[pyo3(signature = (
+        rom, num_envs, frame_skip = None, press_frames = None, observation = "gray_2x2", ram = None, *, model = "auto",
+        compat = "pyboy", sound = false, boot = None, boot_frames = 0, threads = None,
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
+    fn new(
+        py: Python<'_>,
+        rom: &Bound<'_, PyAny>,
+        num_envs: &Bound<'_, PyAny>,
+        frame_skip: Option<&Bound<'_, PyAny>>,
+        press_frames: Option<&Bound<'_, PyAny>>,
+        observation: &str,
+        ram: Option<&Bound<'_, PyAny>>,
+        model: &str,
+        compat: &str,
+        sound: bool,
+        boot: Option<&[u8]>,
+        boot_frames: u32,
+        threads: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let bytes: &[u8] =
+            rom.extract().map_err(|_| wrong(format!("rom must be the bytes of a ROM, got {}.", shortly(rom))))?;
+        let rom = Rom::new(bytes).map_err(|error| wrong(error.to_string()))?;
+        let num_envs = convert::count("num_envs", num_envs)? as usize;
+        let frame_skip = frame_skip.map_or(Ok(24), |frames| convert::count("frame_skip", frames))?;
+        let press_frames =
+            press_frames.map_or(Ok(frame_skip.min(8)), |frames| convert::count("press_frames", frames))?;
+        if press_frames > frame_skip {
+            return Err(wrong(format!("press_frames must be 1 to frame_skip ({frame_skip}), got {press_frames}.")));
+        }
+        let kind = chosen("observation", &Observation::NAMES, observation)?;
+        let ram = ram.map_or(Ok(Vec::new()), addresses)?;
+        if kind == Observation::Ram && ram.is_empty() {
+            return Err(wrong("observation='ram' needs addresses in ram, [0xC000] for example.".into()));
+        }
+        let models = [("auto", Model::Auto), ("dmg", Model::Dmg), ("cgb", Model::Cgb)];
+        let compats = [("pyboy", Compat::PyBoy), ("hardware", Compat::Hardware)];
+        let options = Options {
+            model: chosen("model", &models, model)?,
+            compat: chosen("compat", &compats, compat)?,
+            sound,
+            boot: boot.map(Arc::from),
+        };
+        let threads = threads.map(|count| convert::count("threads", count)).transpose()?;
+        let crew = Crew::new(threads.map(|count| count as usize))
+            .map_err(|error| wrong(format!("The threads cannot be started: {error}.")))?;
+        let settings = Settings { frame_skip, press_frames, observation: kind, ram };
+        let mut shape = vec![num_envs];
+        shape.extend(kind.shape(settings.ram.len()));
+        // Through Python's own `zeros`, which reports missing memory as an exception.
+        let zeros = py.import("numpy")?.getattr("zeros")?;
+        let own = [shape, vec![num_envs, settings.ram.len()]];
+        let own = own.map(|shape| zeros.call1((PyTuple::new(py, shape)?, "uint8")).map(Bound::unbind));
+        let [obs, values] = own;
+        let memory = num_envs.checked_mul(size_of::<gameboy::GameBoy>());
+        if memory.is_none_or(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_err()) {
+            return Err(PyMemoryError::new_err(format!("There is not enough memory for {num_envs} consoles.")));
+        }
+        let batch = py.detach(|| Batch::new(Arc::new(rom), &options, boot_frames, num_envs, settings, crew));
+        Ok(Self { batch, buttons: Vec::new(), own: [obs?, values?] })
+    }
+
+    #[getter]
+    fn num_envs(&self) -> usize {
+        self.batch.len()
+    }
+
+    /// Of one observation.
+    #[getter]
+    fn observation_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let settings = self.batch.settings();
+        PyTuple::new(py, settings.observation.shape(settings.ram.len()))
+    }
+
+    #[getter]
+    fn frame_skip(&self) -> u32 {
+        self.batch.settings().frame_skip
+    }
+
+    #[getter]
+    fn press_frames(&self) -> u32 {
+        self.batch.settings().press_frames
+    }
+
+    /// Whether the consoles are Game Boy Colors.
+    #[getter]
+    fn is_color(&self) -> bool {
+        self.batch.console(0).is_color()
+    }
+
+    /// Put the lanes in `mask` (all, if None) back to where episodes begin, write `values` at `addresses` in their RAM
+    /// (a row for all, or one per lane), run `frames` frames: (obs, ram). Rows of other lanes are not written.
+    #[pyo3(signature = (mask = None, addresses = None, values = None, frames = 0, out = None))]
+    fn reset<'py>(
+        &mut self,
+        py: Python<'py>,
+        mask: Option<&Bound<'py, PyAny>>,
+        addresses: Option<&Bound<'py, PyAny>>,
+        values: Option<&Bound<'py, PyAny>>,
+        frames: u32,
+        out: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let mask = self.mask(mask)?;
+        let places = addresses.map_or(Ok(Vec::new()), self::addresses)?;
+        if places.is_empty() != values.is_none() {
+            return Err(wrong("addresses and values are given together.".into()));
+        }
+        let values = values.map_or(Ok(Vec::new()), |values| self.rows(values, places.len()))?;
+        self.into(py, out, |batch, _, obs, ram| batch.reset(mask.as_deref(), &places, &values, frames, obs, ram))
+    }
+
+    /// Step the lanes in `mask` (all, if None): (obs, ram). `buttons` holds one number per lane, the sum of right 1,
+    /// left 2, up 4, down 8, a 16, b 32, select 64 and start 128. Rows of other lanes are not written.
+    #[pyo3(signature = (buttons, mask = None, out = None))]
+    fn step<'py>(
+        &mut self,
+        py: Python<'py>,
+        buttons: &Bound<'py, PyAny>,
+        mask: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let mask = self.mask(mask)?;
+        convert::choices("Buttons", buttons, self.batch.len(), 256, |pressed| pressed as u8, &mut self.buttons)?;
+        self.into(py, out, |batch, buttons, obs, ram| batch.step(mask.as_deref(), buttons, obs, ram))
+    }
+
+    /// Run `frames` frames of the lanes in `mask` (all, if None) without touching their buttons: (obs, ram).
+    #[pyo3(signature = (frames = 1, mask = None, out = None))]
+    fn tick<'py>(
+        &mut self,
+        py: Python<'py>,
+        frames: u32,
+        mask: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let mask = self.mask(mask)?;
+        self.into(py, out, |batch, _, obs, ram| batch.tick(mask.as_deref(), frames, obs, ram))
+    }
+
+    /// The bytes at `addresses`, as the CPUs would read them now: uint8[n, k].
+    fn read<'py>(&mut self, py: Python<'py>, addresses: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<u8>>> {
+        let places = self::addresses(addresses)?;
+        let mut bytes = vec![0; self.batch.len() * places.len()];
+        self.batch.read(&places, &mut bytes);
+        PyArray1::from_vec(py, bytes).reshape([self.batch.len(), places.len()])
+    }
+
+    /// Write bytes at `addresses`, as the CPUs would: `values` is a row for all lanes, or one per lane.
+    #[pyo3(signature = (addresses, values, mask = None))]
+    fn write(
+        &mut self,
+        addresses: &Bound<'_, PyAny>,
+        values: &Bound<'_, PyAny>,
+        mask: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let mask = self.mask(mask)?;
+        let places = self::addresses(addresses)?;
+        let values = self.rows(values, places.len())?;
+        self.batch.write(mask.as_deref(), &places, &values);
+        Ok(())
+    }
+
+    /// The last frame drawn of a lane, (144, 160, 3); where none are drawn ('ram'), the one that would come next.
+    fn screen<'py>(&self, py: Python<'py>, lane: i64) -> PyResult<Bound<'py, PyArray3<u8>>> {
+        let mut bytes = vec![0; 3 * PIXELS];
+        let console = self.batch.console(self.lane(lane)?);
+        if self.batch.settings().observation.is_picture() {
+            Observation::Rgb.write(console, &mut bytes);
+        } else {
+            let mut ahead = console.clone();
+            ahead.tick(1, true);
+            Observation::Rgb.write(&ahead, &mut bytes);
+        }
+        PyArray1::from_vec(py, bytes).reshape([HEIGHT, WIDTH, 3])
+    }
+
+    /// A copy of a lane.
+    fn save_state(&self, lane: i64) -> PyResult<GameBoyState> {
+        Ok(GameBoyState { console: self.batch.save(self.lane(lane)?) })
+    }
+
+    /// Make a lane what was saved, from a `GameBoyState` or its bytes. Its observation is that of the next call.
+    fn load_state(&mut self, lane: i64, state: &Bound<'_, PyAny>) -> PyResult<()> {
+        let lane = self.lane(lane)?;
+        match state.cast::<GameBoyState>() {
+            Ok(state) => self.batch.load(lane, &state.get().console).map_err(unfit),
+            Err(_) => self.revived(state).and_then(|console| self.batch.load(lane, &console).map_err(unfit)),
+        }
+    }
+
+    /// uint8[n, size]: the bytes of every lane's state.
+    fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u8>>> {
+        let rows = py.detach(|| self.batch.save_all());
+        let width = rows.len() / self.batch.len();
+        PyArray1::from_vec(py, rows).reshape([self.batch.len(), width])
+    }
+
+    /// Make every lane what `states` gave for it.
+    fn set_states(&mut self, py: Python<'_>, states: &Bound<'_, PyAny>) -> PyResult<()> {
+        let unfit =
+            || wrong(format!("states must be a uint8 array with a row for each of {} lanes.", self.batch.len()));
+        let array = states.cast::<PyArray2<u8>>().map_err(|_| unfit())?;
+        if array.shape()[0] != self.batch.len() || !array.is_c_contiguous() {
+            return Err(unfit());
+        }
+        let rows = array.try_readonly()?;
+        let rows = rows.as_slice()?;
+        let batch = &mut self.batch;
+        py.detach(|| batch.load_all(rows)).map_err(|(lane, error)| wrong(format!("Lane {lane}: {error}")))
+    }
+
+    /// Make lane `target` what lane `source` is.
+    fn clone(&mut self, source: i64, target: i64) -> PyResult<()> {
+        let (source, target) = (self.lane(source)?, self.lane(target)?);
+        let saved = self.batch.save(source);
+        self.batch.load(target, &saved).map_err(unfit)
+    }
+
+    /// Let episodes begin where `state` was saved.
+    fn set_start(&mut self, state: &Bound<'_, PyAny>) -> PyResult<()> {
+        match state.cast::<GameBoyState>() {
+            Ok(state) => self.batch.set_start(&state.get().console).map_err(unfit),
+            Err(_) => self.revived(state).and_then(|console| self.batch.set_start(&console).map_err(unfit)),
+        }
+    }
+
+    /// Count from now on how often each lane's CPU comes to `address` in a bank of ROM; see `hook_counts`.
+    fn hook(&mut self, bank: u16, address: u16) {
+        self.batch.hook(bank, address);
+    }
+
+    /// uint64[n, h]: how often each lane came to each hook, in the order in which they were added. Resets and loaded
+    /// states leave the counts as they are.
+    fn hook_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u64>>> {
+        let counts = self.batch.hook_counts();
+        let width = counts.len() / self.batch.len();
+        PyArray1::from_vec(py, counts).reshape([self.batch.len(), width])
+    }
+}
+
+impl VecGameBoy {
+    /// Work that writes into the chosen arrays, without the interpreter.
+    fn into<'py>(
+        &mut self,
+        py: Python<'py>,
+        out: Option<&Bound<'py, PyDict>>,
+        work: impl FnOnce(&mut Batch, &[u8], &mut [u8], &mut [u8]) + Send,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let mut arrays = self.own.each_ref().map(|array| array.bind(py).clone());
+        for (name, array) in out.into_iter().flatten() {
+            let place = NAMES.iter().position(|known| name.extract().is_ok_and(|name: &str| name == *known));
+            let place = place.ok_or_else(|| wrong(format!("out takes obs and ram, got {}.", show(&name))))?;
+            arrays[place] = array;
+        }
+        let settings = self.batch.settings();
+        let (count, width) = (self.batch.len(), settings.ram.len());
+        let mut shape = vec![count];
+        shape.extend(settings.observation.shape(width));
+        let mut obs: PyReadwriteArrayDyn<'_, u8> = writable(NAMES[0], &arrays[0], &shape)?;
+        let mut ram: PyReadwriteArrayDyn<'_, u8> = writable(NAMES[1], &arrays[1], &[count, width])?;
+        let (obs, ram) = (obs.as_slice_mut()?, ram.as_slice_mut()?);
+        let (batch, buttons) = (&mut self.batch, &self.buttons);
+        py.detach(|| work(batch, buttons, obs, ram));
+        PyTuple::new(py, arrays)
+    }
+
+    /// A console from the bytes of its state.
+    fn revived(&self, state: &Bound<'_, PyAny>) -> PyResult<gameboy::GameBoy> {
+        let content: &[u8] = state
+            .extract()
+            .map_err(|_| wrong(format!("A state is a GameBoyState or its bytes, got {}.", shortly(state))))?;
+        self.batch.revive(content).map_err(|error| wrong(error.to_string()))
+    }
+
+    fn lane(&self, lane: i64) -> PyResult<usize> {
+        let count = self.batch.len();
+        let index = usize::try_from(lane).ok().filter(|&index| index < count);
+        index.ok_or_else(|| wrong(format!("There is no lane {lane}; lanes are 0 to {}.", count - 1)))
+    }
+
+    fn mask(&self, mask: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<bool>>> {
+        mask.map(|mask| convert::mask(mask, self.batch.len())).transpose()
+    }
+
+    /// A row of `width` bytes for every lane, where one row may stand for all.
+    fn rows(&self, values: &Bound<'_, PyAny>, width: usize) -> PyResult<Vec<u8>> {
+        let count = self.batch.len();
+        let numpy = values.py().import("numpy")?;
+        let array = numpy.call_method1("asarray", (values,)).map_err(|_| wrong("values are not an array.".into()))?;
+        let shape: Vec<usize> = array.getattr("shape")?.extract()?;
+        if shape != [width] && shape != [count, width] {
+            let (one, all) = (convert::tuple(&[width]), convert::tuple(&[count, width]));
+            return Err(wrong(format!("values must have shape {one} or {all}, got {}.", convert::tuple(&shape))));
+        }
+        let array = array.call_method1("ravel", ())?;
+        let mut bytes = Vec::new();
+        convert::choices("values", &array, shape.iter().product(), 256, |value| value as u8, &mut bytes)?;
+        Ok(if shape.len() == 1 { bytes.repeat(count) } else { bytes })
+    }
+}
+
+fn unfit(why: Unfit) -> PyErr {
+    wrong(match why {
+        Unfit::OtherRom => "This state was saved with another ROM.".into(),
+        Unfit::OtherModel => "This state was saved on another model of Game Boy.".into(),
+    })
+}
+
+fn chosen<T: Copy>(name: &str, known: &[(&str, T)], word: &str) -> PyResult<T> {
+    let found = known.iter().find(|(known, _)| *known == word);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let words: Vec<String> = known.iter().map(|(known, _)| format!("'{known}'")).collect();
+        wrong(format!("{name} must be one of {}, got '{word}'.", words.join(", ")))
+    })
+}
+
+fn addresses(value: &Bound<'_, PyAny>) -> PyResult<Vec<u16>> {
+    let unfit = || wrong(format!("Addresses must be whole numbers from 0 to 0xFFFF, got {}.", shortly(value)));
+    let items = value.try_iter().map_err(|_| unfit())?;
+    items.map(|item| item.and_then(|item| item.extract::<u16>()).map_err(|_| unfit())).collect()
+}
+
+/// A value as Python shows it, as far as it fits into a sentence.
+fn shortly(value: &Bound<'_, PyAny>) -> String {
+    const MOST: usize = 60;
+    let shown = show(value);
+    if shown.chars().count() <= MOST { shown } else { shown.chars().take(MOST).chain("...".chars()).collect() }
+}

@@ -1,0 +1,35 @@
+"""Level 4 of our Game Boy games: short runs of PPO on what RAM shows, on PyBoy and on our batch."""
+
+from typing import Any
+
+from overclock.verify.subject import SubjectSpec
+from overclock.verify.transfer_plan import TransferPlan
+
+TRAINING: dict[str, Any] = {
+    "total_steps": 16_384,
+    "num_envs": 8,
+    "num_steps": 64,
+    "learning_rate": 2.5e-3,
+    "gamma": 0.97,
+    "normalise_observations": True,
+    "hidden": (64, 64),
+}
+STRENGTHS = (("random", 0.0), ("trained", 1.0))
+
+
+def _plan(game: str, margin: float, reason: str, planted: str) -> TransferPlan:
+    return TransferPlan(
+        training=TRAINING,
+        strengths=STRENGTHS,
+        seeds=3,
+        looks=1,
+        episodes=16,
+        margins={name: margin for name, _ in STRENGTHS},
+        margin_reason=reason,
+        reference_env=SubjectSpec("overclock.gameboy.pyboy_game:make_pyboy_env", (("game", game),)),
+        planted=planted,
+    )
+
+
+MAZE = _plan("maze", 4.0, "four of the 63 pellets", "held-too-briefly")
+PADDLE = _plan("paddle", 2.0, "two bricks", "buttons-mixed-up")

@@ -1,0 +1,66 @@
+"""The twins of our Game Boy games: PyBoy 2.8.1 and our emulator, the same ROM and boot code, equal in every bit.
+
+Levels 1 and 2 of an emulator are its instructions and test ROMs (`python -m overclock.gameboy check`, docs/gameboy.md);
+these twins are levels 3 and 4: whole episodes as an agent plays them, and policies trained on either side.
+"""
+
+from overclock.gameboy.game import load_game
+from overclock.gameboy.oracle import import_pyboy
+from overclock.gameboy.subjects import SHOWN
+from overclock.vector.native import extension
+from overclock.verify.contract import Contract, Field, Twin
+from overclock.verify.patched import Patch
+from overclock.verify.subject import SubjectSpec
+
+BATCH, GAME, READINGS = "overclock.gameboy.vector", "overclock.gameboy.game", "overclock.gameboy.readings"
+PLANTS = {
+    # Mistakes of the kind that bindings and descriptions have: what reaches the consoles is not what was meant.
+    "one-frame-too-many": Patch(BATCH, "description.actions.frames,", "description.actions.frames + 1,"),
+    "held-too-briefly": Patch(BATCH, "description.actions.press, description", "1, description"),
+    "buttons-mixed-up": Patch(GAME, "1 << BUTTONS.index(name)", "1 << (BUTTONS.index(name) ^ 1)"),
+    "lives-do-not-count": Patch(READINGS, "change = np.minimum(change, 0)", "change = np.maximum(change, 0)"),
+    "seeds-backwards": Patch(GAME, "return [] if first is None else list(range(first, first + size))",
+                             "return [] if first is None else list(range(first, first + size))[::-1]"),
+}  # fmt: skip
+
+
+def maze() -> Twin:
+    """The maze, as its description says: its picture, two by two pixels."""
+    return _twin("maze")
+
+
+def paddle() -> Twin:
+    """The paddle game, seen in its RAM."""
+    return _twin("paddle")
+
+
+def paddle_picture() -> Twin:
+    """The paddle game with its whole picture in color."""
+    return _twin("paddle", "rgb")
+
+
+def prepare() -> None:
+    """Both sides must be here."""
+    import_pyboy()
+    extension()
+
+
+def _twin(game: str, observation: str | None = None) -> Twin:
+    options = {} if observation is None else {"observation": observation}
+    values = load_game(game).readings.names
+    fields = [Field(name) for name in ("obs", "reward", "terminated", "truncated")]
+    fields += [Field(f"state.{name}") for name in (*SHOWN, *values, "cycles", "steps")]
+    return Twin(
+        name=f"gameboy-{game}-v1" + (f", {observation}" if observation else ""),
+        reference=SubjectSpec("overclock.gameboy.subjects:PyBoyReference", (("game", game), *options.items())),
+        performance=SubjectSpec(
+            "overclock.gameboy.subjects:GameBoySubject",
+            (("batch", f"{BATCH}:GameBoy{game.title()}"), ("options", options), ("draws", ["seed"])),
+            trainer="overclock.verify.transfer_training:NativeTrainer",
+        ),
+        contracts={"float32": Contract(fields=tuple(fields))},
+        plants=PLANTS,
+        transfer=f"overclock.envs.gameboy.transfer:{game.upper()}",
+        lanes=8,
+        prepare="overclock.envs.gameboy.twin:prepare",
+    )

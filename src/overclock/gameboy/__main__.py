@@ -1,0 +1,97 @@
+"""Compares our emulator with PyBoy from the command line.
+
+python -m overclock.gameboy check [PART-OF-A-NAME ...] [--fuzz SEED]     every micro-ROM, game and benchmark
+python -m overclock.gameboy trace NAME --frame N [--last 40]            what PyBoy executed up to that frame
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from overclock.gameboy.comparing import Mismatch, Step, compare, frame_by_frame, fuzzed_steps, plain_steps
+from overclock.gameboy.games import BENCHMARKS, GAMES, game_program
+from overclock.gameboy.microroms import MicroRom, micro_roms
+from overclock.gameboy.native_console import NativeConsole
+from overclock.gameboy.oracle import PyBoyConsole
+from overclock.gameboy.tracing import trace
+
+GAME_FRAMES = 120
+
+
+def all_roms() -> dict[str, MicroRom]:
+    """Micro-ROMs, games and benchmarks alike."""
+    ours = {name: MicroRom(name, "a game", "", GAME_FRAMES) for name in (*GAMES, *BENCHMARKS)}
+    return {**micro_roms(), **ours}
+
+
+def rom_bytes(rom: MicroRom) -> bytes:
+    """Its bytes, wherever it comes from."""
+    return rom.program.rom if rom.text else game_program(rom.name).rom
+
+
+def steps_for(rom: MicroRom, fuzz: int | None) -> list[Step]:
+    """What a ROM is taken through: frame after frame, or anything from a seed; a game gets its seed written first."""
+    begin = []
+    if not rom.text and rom.name in GAMES:
+        address = game_program(rom.name).symbols["seed"].address
+        begin = [Step(20), Step(8, writes=((address, 1 + (fuzz or 0) % 255), (address + 1, 77)))]
+    return [*begin, *(plain_steps(rom.frames) if fuzz is None else fuzzed_steps(fuzz, max(20, rom.frames // 2)))]
+
+
+def check_rom(rom: MicroRom, fuzz: int | None) -> Mismatch | None:
+    """The first difference, in the frame where it first shows.
+
+    Without fuzzing a ROM runs a second time in one go: looking at a console after every frame reads registers, and some
+    of them change when they are read.
+    """
+    wrong = compare_on_both(rom, steps_for(rom, fuzz))
+    return wrong if wrong or fuzz is not None else compare_on_both(rom, [Step(rom.frames)])
+
+
+def compare_on_both(rom: MicroRom, steps: list[Step]) -> Mismatch | None:
+    """A ROM taken through the steps on PyBoy and on ours."""
+    content = rom_bytes(rom)
+
+    def theirs() -> PyBoyConsole:
+        return PyBoyConsole(content, cgb=rom.cgb, sound=rom.sound)
+
+    def ours() -> NativeConsole:
+        return NativeConsole(content, cgb=rom.cgb, sound=rom.sound)
+
+    wrong = compare(theirs, ours, steps)
+    if wrong is not None and any(step.frames > 1 for step in steps):
+        wrong = compare(theirs, ours, frame_by_frame(steps, wrong.step)) or wrong
+    return wrong
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; 1 if something differs."""
+    parser = argparse.ArgumentParser(prog="python -m overclock.gameboy")
+    commands = parser.add_subparsers(dest="command", required=True)
+    check = commands.add_parser("check")
+    check.add_argument("names", nargs="*")
+    check.add_argument("--fuzz", type=int)
+    tracing = commands.add_parser("trace")
+    tracing.add_argument("name")
+    tracing.add_argument("--frame", type=int, required=True)
+    tracing.add_argument("--last", type=int, default=40)
+    chosen = parser.parse_args(arguments)
+    roms = all_roms()
+    if chosen.command == "trace":
+        rom = roms[chosen.name]
+        executed = trace(rom_bytes(rom), plain_steps(chosen.frame), cgb=rom.cgb, sound=rom.sound, last=chosen.last)
+        sys.stdout.write("\n".join(map(str, executed)) + "\n")
+        return 0
+    names = [name for name in roms if not chosen.names or any(part in name for part in chosen.names)]
+    different = 0
+    for name in names:
+        wrong = check_rom(roms[name], chosen.fuzz)
+        different += wrong is not None
+        sys.stdout.write(f"{'differs' if wrong else 'same   '} {name}\n" + (f"  {wrong}\n" if wrong else ""))
+        sys.stdout.flush()
+    sys.stdout.write(f"{len(names) - different} of {len(names)} are the same\n")
+    return int(different > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+"""A game to be learnt: its ROM, what it means to an agent, and how its episodes begin. Ours, or files of the user's."""
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from overclock.env.rng import SITES_PER_SECTION, Rng, Section, mix, scale_word
+from overclock.env.spaces import Box, Discrete, Space
+from overclock.errors import UsageError
+from overclock.gameboy.boot import boot_for
+from overclock.gameboy.console import BUTTONS
+from overclock.gameboy.description import OBSERVATIONS, Description, load_description, parse_description
+from overclock.gameboy.games import GAMES, folder, game_program
+from overclock.gameboy.readings import Readings
+from overclock.gameboy.symbols import Symbol, read_symbols
+
+MODELS = ("auto", "dmg", "cgb")
+PICTURES = {"rgb": (144, 160, 3), "gray": (144, 160), "gray_2x2": (72, 80), "packed_2bit": (144, 40)}
+COLOR_FLAG = 0x143  # of a ROM's header; bit 7 asks for a Game Boy Color
+LARGEST_SEED_BYTES = 3  # a draw has 31 bits
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Game:
+    """All that decides an environment; `observation` may differ from the description's."""
+
+    rom: bytes
+    description: Description
+    symbols: Mapping[str, Symbol]
+    start: bytes | None
+    cgb: bool
+
+    @functools.cached_property
+    def readings(self) -> Readings:
+        """What its RAM means."""
+        return Readings(self.description)
+
+    @property
+    def boot(self) -> bytes:
+        """The boot code that it starts with."""
+        return boot_for(self.cgb)
+
+    @property
+    def observation_space(self) -> Space:
+        """Of one observation."""
+        kind = self.description.observation
+        if kind == "ram":
+            lowest = tuple(self.readings.lowest.tolist())
+            return Box(lowest, 1.0, (len(lowest),), np.float32)
+        return Box(0, 255, PICTURES[kind], np.uint8)
+
+    @property
+    def action_space(self) -> Space:
+        """One of the description's sets of buttons."""
+        return Discrete(len(self.description.actions.buttons))
+
+    @functools.cached_property
+    def buttons(self) -> np.ndarray:
+        """uint8 per action: the sum of its buttons' bits."""
+        return np.array(
+            [sum(1 << BUTTONS.index(name) for name in names) for names in self.description.actions.buttons], np.uint8
+        )
+
+    @property
+    def seeds(self) -> int:
+        """How many different episodes there are: seeds 1 to this number; 0 where nothing is random."""
+        size = min(self.description.reset.seed_size, LARGEST_SEED_BYTES)
+        return 0 if self.description.reset.seed_address is None else 256**size - 1
+
+    @property
+    def seed_addresses(self) -> list[int]:
+        """Where a seed is written, the lowest byte first."""
+        first, size = self.description.reset.seed_address, self.description.reset.seed_size
+        return [] if first is None else list(range(first, first + size))
+
+    def seed_bytes(self, seeds: np.ndarray) -> np.ndarray:
+        """uint8[n, size] of n seeds."""
+        places = np.arange(self.description.reset.seed_size, dtype=np.uint64) * np.uint64(8)
+        return (np.asarray(seeds).astype(np.uint64)[:, None] >> places & np.uint64(0xFF)).astype(np.uint8)
+
+    def draw(self, k0: np.ndarray, k1: np.ndarray, counter: np.ndarray) -> np.ndarray:
+        """int32[n]: the seeds of episodes that begin at these events; 0 where nothing is random."""
+        if not self.seeds:
+            return np.zeros(len(k0), np.int32)
+        word = mix(k0, k1, counter, np.uint32(int(Section.RESET) * SITES_PER_SECTION))
+        return np.asarray(scale_word(word, self.seeds)) + np.int32(1)
+
+    def drawn(self, rng: Rng) -> Any:
+        """The same inside JAX, for one episode."""
+        return rng.integers(0, self.seeds) + np.int32(1) if self.seeds else np.int32(0) * rng.integers(0, 1)
+
+
+@functools.cache
+def load_game(
+    game: str | None = None,
+    rom: str | None = None,
+    description: str | None = None,
+    symbols: str | None = None,
+    observation: str | None = None,
+    model: str = "auto",
+) -> Game:
+    """One of ours by name, or `rom` with a `description` (a TOML file); `symbols` is a .sym file for its names."""
+    if model not in MODELS:
+        raise UsageError(f"model must be one of {', '.join(MODELS)}, got {model!r}.")
+    if observation not in (None, *OBSERVATIONS):
+        raise UsageError(f"observation must be one of {', '.join(OBSERVATIONS)}, got {observation!r}.")
+    if rom is None and game not in GAMES:
+        raise UsageError(f"Give a ROM with rom='path', or the name of a game of ours: {', '.join(GAMES)}.")
+    if rom is not None and description is None:
+        raise UsageError("A ROM of your own needs a description of what is rewarded: description='path.toml'.")
+    names = {} if symbols is None else read_symbols(symbols)
+    if rom is None:
+        assert game is not None
+        program = game_program(game)
+        content, names = program.rom, {**program.symbols, **names}
+    else:
+        content = _read(rom, "ROM")
+    if description is None:
+        text = folder().joinpath(f"{game}.toml").read_text(encoding="utf-8")
+        found = parse_description(text, names, f"{game}.toml")
+    else:
+        found = load_description(description, names)
+    start = None
+    if found.reset.state is not None:
+        place = Path(found.reset.state)
+        start = _read(str(place if place.is_absolute() else Path(description or "").parent / place), "saved state")
+    if observation is not None:
+        found = _seen_as(found, observation)
+    cgb = model == "cgb" or (model == "auto" and len(content) > COLOR_FLAG and content[COLOR_FLAG] >= 0x80)
+    return Game(content, found, names, start, cgb)
+
+
+def _seen_as(description: Description, observation: str) -> Description:
+    """Another kind of observation; RAM means all values where the description does not list some."""
+    if observation != "ram":
+        observed: tuple[str, ...] = ()
+    else:
+        observed = description.observed or tuple(description.values)
+    return dataclasses.replace(description, observation=observation, observed=observed)
+
+
+def _read(path: str, what: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"The {what} {path} cannot be read: {error.strerror}.") from error

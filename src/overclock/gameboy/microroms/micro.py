@@ -1,0 +1,106 @@
+"""What a micro-ROM is: a small program named after the fact it tests, which writes what it sees to RAM."""
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+
+from overclock.gameboy.assembler import Program, assemble
+from overclock.gameboy.cartridge import Cartridge
+
+VECTORS = {"vblank": 0x40, "stat": 0x48, "timer": 0x50, "serial": 0x58, "joypad": 0x60}
+LOG = 0xC000  # where most of them write, with hl as the pointer
+
+
+@dataclasses.dataclass(frozen=True)
+class MicroRom:
+    """A program and how long it is to be watched. `fact` is what a console does, in a sentence."""
+
+    name: str
+    fact: str
+    text: str
+    frames: int = 6
+    cgb: bool = False
+    sound: bool = False
+    cartridge: Cartridge = Cartridge()
+
+    @functools.cached_property
+    def program(self) -> Program:
+        """Assembled, when it is first wanted."""
+        return assemble(self.text, name=self.name, cartridge=self.cartridge)
+
+
+def micro(
+    name: str,
+    fact: str,
+    body: str,
+    *,
+    handlers: Mapping[str, str] | None = None,
+    frames: int = 6,
+    cgb: bool = False,
+    sound: bool = False,
+    kind: str = "rom",
+    ram_kib: int = 0,
+    after: str = "",
+) -> MicroRom:
+    """A micro-ROM whose `body` runs once with hl at the log and then loops forever.
+
+    `handlers` are bodies of interrupts (with their own return); an interrupt without one returns at once. `after` is
+    text behind the program: data, further banks.
+    """
+    handlers = handlers or {}
+    vectors = [f"    org {address:#x}\n    {'jp on_' + vector if vector in handlers else 'reti'}\n"
+               for vector, address in VECTORS.items()]  # fmt: skip
+    routines = [f"on_{vector}:\n{text}\n" for vector, text in handlers.items()]
+    text = "".join([
+        *vectors, "    org 0x150\n", "start:\n    di\n    ld sp, 0xDFF0\n", f"    ld hl, {LOG:#x}\n",
+        body, "\nfinish:\n    jr finish\n", *routines, after,
+    ])  # fmt: skip
+    cartridge = Cartridge("MICRO", kind, ram_kib, "yes" if cgb else "no")
+    return MicroRom(name, fact, text, frames, cgb, sound, cartridge)
+
+
+def code(*lines: str) -> str:
+    """Lines of a program; those that end in a colon are labels."""
+    return "".join(f"{line}\n" if line.endswith(":") else f"    {line}\n" for line in lines)
+
+
+def store(register: str, value: int | str) -> str:
+    """Lines that put a number into a register of the last page."""
+    return f"    ld a, {value}\n    ldh [{register}], a\n"
+
+
+def note(register: str) -> str:
+    """Lines that write a register of the last page to the log."""
+    return f"    ldh a, [{register}]\n    ld [hl+], a\n"
+
+
+def nops(count: int) -> str:
+    """So many machine cycles of nothing."""
+    return "    nop\n" * count
+
+
+LCD_OFF = """    xor a
+    ldh [LCDC], a
+"""
+LINE_WAIT = ".wait_{label}:\n    ldh a, [LY]\n    cp {line}\n    jr nz, .wait_{label}\n"
+
+
+def wait_line(line: int, label: str) -> str:
+    """Lines that poll LY until it has a value; `label` must be new."""
+    return LINE_WAIT.format(line=line, label=label)
+
+
+# Fills memory from de with bytes that differ: bc of them.
+FILL = """fill:
+    ld a, c
+    xor b
+    rlca
+    xor e
+    ld [de], a
+    inc de
+    dec bc
+    ld a, b
+    or c
+    jr nz, fill
+    ret
+"""

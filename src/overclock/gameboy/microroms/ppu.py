@@ -1,0 +1,206 @@
+"""The PPU's clock: lines, modes, coincidence, STAT interrupts, and what the LCD does when it is switched off and on."""
+
+from overclock.gameboy.microroms.micro import MicroRom, code, micro, nops, note, store, wait_line
+from overclock.gameboy.microroms.scene import SCENE, sprite_table
+
+STAT_SOURCES = {"hblank": 0x08, "vblank": 0x10, "oam": 0x20, "line": 0x40, "hblank_and_oam": 0x28, "all": 0x78}
+
+
+def roms() -> list[MicroRom]:
+    """All of them."""
+    found = [_stat_interrupt(name, bits) for name, bits in STAT_SOURCES.items()]
+    found += [_mode_lengths("", 0, [])] + [_mode_lengths(f"_scx_{scx}", scx, []) for scx in (3, 7)]
+    found += [_mode_lengths(f"_{name}", 0, sprites) for name, sprites in CROWDS.items()]
+    found += [_hblank_time(f"scx_{scx}", scx, []) for scx in range(8)]
+    found += [_hblank_time(name, 0, sprites) for name, sprites in CROWDS.items()]
+    found += [_access_through_a_line(name) for name in ACCESSES]
+    found += [_mode_through_a_line(wake, bits) for wake, bits in (("oam", 0x20), ("hblank", 0x08), ("line", 0x40))]
+    return [
+        *found, _lines_and_modes(), _coincidence(), _lyc_changes(), _off_and_on(), _off_reads(), _on_first_line(),
+        _off_at_lines(), _stat_bits(), _vram_while_drawing(), _oam_while_searching(), _ly_written(),
+        _lyc_while_off(), _vblank_and_stat(),
+    ]  # fmt: skip
+
+
+CROWDS = {
+    "one_sprite": [(50, 20, 1, 0)],
+    "ten_sprites": [(50, 8 + 13 * i, i, 0) for i in range(10)],
+    "sprites_left_edge": [(50, i, i, 0) for i in range(0, 9)],
+    "stacked_sprites": [(50, 80, i, 0) for i in range(10)],
+}
+
+
+def _stat_interrupt(name: str, bits: int) -> MicroRom:
+    body = store("LYC", 40) + store("STAT", bits) + store("IE", 2) + store("IF", 0) + code("ei", ".idle:", "inc b")
+    body += code("jr .idle")
+    handler = code("push af") + note("LY") + note("STAT") + code("ld a, b", "ld [hl+], a", "res 5, h", "pop af", "reti")
+    return micro(
+        f"ppu_stat_interrupt_on_{name}",
+        "STAT interrupts when the line of its enabled sources rises",
+        body,
+        handlers={"stat": handler},
+        frames=8,
+    )
+
+
+def _mode_lengths(name: str, scx: int, sprites: list[tuple[int, int, int, int]]) -> MicroRom:
+    """TIMA ticks every 16 cycles; the loops are offset line by line, so the edges are sampled at all phases."""
+    body = code("call scene", "call copy_oam") + store("SCX", scx) + store("LCDC", 0x93) + store("TAC", 5)
+    body += code("ld d, 100", ".line:", "ldh a, [STAT]", "and 3", "jr z, .line", ".until_hblank:", "ldh a, [STAT]")
+    body += code("and 3", "jr nz, .until_hblank", "ldh a, [TIMA]", "ld [hl+], a") + note("LY") + code("nop")
+    body += code(".until_next:", "ldh a, [STAT]", "and 3", "jr z, .until_next", "ldh a, [TIMA]", "ld [hl+], a")
+    body += code("dec d", "jr nz, .line")
+    return micro(
+        f"ppu_mode_lengths{name}",
+        "drawing takes longer with a scroll that is no multiple of 8 and with every sprite on the line",
+        body,
+        after=SCENE + sprite_table(sprites),
+        frames=14,
+    )
+
+
+def _hblank_time(name: str, scx: int, sprites: list[tuple[int, int, int, int]]) -> MicroRom:
+    """The address that HBlank interrupts in a row of nops tells the length of mode 3 to a machine cycle."""
+    body = code("call scene", "call copy_oam") + store("SCX", scx) + store("LCDC", 0x93) + store("IE", 2)
+    body += code("ld b, 60", "again:") + store("STAT", 0x20) + store("IF", 0) + code("ei", "halt", "nop", "di")
+    body += store("STAT", 0x08) + store("IF", 0) + code("ei") + nops(90) + code("di", "dec b", "jp nz, again")
+    handler = code("pop de", "push de", "ld [hl], e", "inc hl") + note("LY") + code("reti")
+    return micro(
+        f"ppu_hblank_time_with_{name}",
+        "mode 3 ends later with a fine scroll and with every sprite on the line",
+        body,
+        handlers={"stat": handler},
+        after=SCENE + sprite_table(sprites),
+        frames=14,
+    )
+
+
+def _lines_and_modes() -> MicroRom:
+    body = (
+        code("ld bc, 0x0800", ".read:") + note("STAT") + note("LY") + code("dec bc", "ld a, b", "or c", "jr nz, .read")
+    )
+    return micro("ppu_lines_and_modes_of_a_frame", "154 lines of 456 cycles in modes 2, 3, 0 and 1", body, frames=8)
+
+
+def _coincidence() -> MicroRom:
+    body = store("STAT", 0)
+    for line in (0, 1, 77, 143, 144, 152, 153):
+        body += store("LYC", line) + wait_line(line, f"l{line}") + note("STAT") + note("LY") + note("STAT")
+        body += note("STAT") + note("LY")
+    return micro("ppu_coincidence_bit_follows_ly", "STAT's bit 2 is set while LY equals LYC", body, frames=10)
+
+
+def _lyc_changes() -> MicroRom:
+    body = store("STAT", 0x40) + store("IE", 2) + store("LYC", 200) + store("IF", 0) + wait_line(60, "a")
+    body += store("LYC", 60) + note("IF") + note("STAT") + store("LYC", 61) + note("STAT") + store("IF", 0)
+    body += store("LYC", 62) + wait_line(62, "b") + note("IF") + store("LYC", 0) + note("IF") + note("STAT")
+    return micro("ppu_lyc_written_on_its_line", "writing LYC the present line asks for an interrupt", body)
+
+
+def _off_and_on() -> MicroRom:
+    body = code("ld d, 12", ".again:") + wait_line(30, "off") + store("LCDC", 0x11) + note("LY") + note("STAT")
+    body += code("ld b, 200", ".dark:", "dec b", "jr nz, .dark") + note("LY") + note("STAT") + store("LCDC", 0x91)
+    body += note("LY") + note("STAT") + note("DIV") + code("dec d", "jr nz, .again")
+    return micro("ppu_lcd_switched_off_and_on", "a switched-off LCD stands at line 0 in mode 0", body, frames=24)
+
+
+def _off_reads() -> MicroRom:
+    body = wait_line(100, "a") + store("LYC", 0) + store("LCDC", 0) + note("STAT") + store("LYC", 9) + note("STAT")
+    body += note("LY") + code("ld bc, 0x6000", ".dark:", "dec bc", "ld a, b", "or c", "jr nz, .dark") + note("LY")
+    body += note("STAT") + note("IF") + store("LCDC", 0x91) + note("STAT") + note("LY")
+    return micro("ppu_lcd_off_for_frames", "frames go on at their length while the LCD is off", body, frames=20)
+
+
+def _on_first_line() -> MicroRom:
+    body = wait_line(145, "a") + store("LCDC", 0) + code("ld bc, 0x0180") + store("LCDC", 0x91)
+    body += code(".read:") + note("STAT") + note("LY") + code("dec bc", "ld a, b", "or c", "jr nz, .read")
+    return micro("ppu_first_line_after_switching_on", "the first line after switching on has no mode 2", body)
+
+
+def _off_at_lines() -> MicroRom:
+    body = store("IE", 1) + store("IF", 0)
+    for line in (1, 70, 143, 144, 150):
+        body += wait_line(line, f"l{line}") + store("LCDC", 0) + note("IF") + store("LCDC", 0x91) + note("LY")
+    return micro("ppu_lcd_off_at_any_line", "switching off and on starts a new picture", body, frames=14)
+
+
+def _stat_bits() -> MicroRom:
+    body = wait_line(10, "a")
+    for value in (0, 0xFF, 0x78, 0x87, 0x20, 0x08):
+        body += store("STAT", value) + note("STAT") + note("IF") + store("IF", 0)
+    return micro("ppu_stat_low_bits_are_read_only", "STAT's low bits cannot be written, bit 7 reads as one", body)
+
+
+def _vram_while_drawing() -> MicroRom:
+    """Every way to read and write memory, at many places of a line."""
+    body = code("ld de, 0x8123", "ld b, 150", ".again:", "ld a, b", "ld [de], a", "ld a, [de]", "ld [hl+], a")
+    body += code("ld a, [0x8123]", "ld [hl+], a", "push hl", "ld hl, 0x8123", "ld c, [hl]", "ld a, [hl]", "pop hl")
+    body += code("ld [hl+], a", "ld a, c", "ld [hl+], a") + note("STAT") + code("dec b", "jr nz, .again")
+    return micro("ppu_vram_while_drawing", "VRAM cannot be read while the PPU draws from it", body)
+
+
+def _oam_while_searching() -> MicroRom:
+    body = code("ld de, 0xFE10", "ld b, 150", ".again:", "ld a, b", "ld [de], a", "ld a, [de]", "ld [hl+], a")
+    body += code("ld a, [0xFE10]", "ld [hl+], a", "push hl", "ld hl, 0xFE10", "ld c, [hl]", "ld a, [hl]", "pop hl")
+    body += code("ld [hl+], a", "ld a, c", "ld [hl+], a") + note("STAT") + code("dec b", "jr nz, .again")
+    return micro("ppu_oam_while_searching", "OAM cannot be read while the PPU searches and draws", body)
+
+
+ACCESSES = {
+    "vram_read": (0x8123, "ld a, [de]"),
+    "vram_read_by_hl": (0x8123, "ld a, [hl]"),
+    "vram_written": (0x8123, "ld [de], a"),
+    "oam_read": (0xFE10, "ld a, [de]"),
+    "oam_written": (0xFE10, "ld [de], a"),
+}
+
+
+def _access_through_a_line(name: str) -> MicroRom:
+    """One access per line, each a machine cycle later than the one before, from the start of the line on."""
+    address, access = ACCESSES[name]
+    body = store("STAT", 0x20) + store("IE", 2)
+    for wait in range(114):
+        body += code(f"ld de, {address:#x}", "push hl", "ld h, d", "ld l, e") + store("IF", 0) + code("ld c, 0x5A")
+        body += (
+            code("halt", f"ld a, {wait}") + nops(wait) + code(access, "ld b, a", "ldh a, [STAT]", "ld c, a", "pop hl")
+        )
+        body += code("ld a, b", "ld [hl+], a", "ld a, c", "ld [hl+], a", f"ld a, [{address:#x}]", "ld [hl+], a")
+    return micro(
+        f"ppu_{name}_anywhere_in_a_line", "memory the PPU uses is out of reach for the processor", body, frames=8
+    )
+
+
+def _mode_through_a_line(wake: str, bits: int) -> MicroRom:
+    """STAT and LY at every machine cycle of a line, from an interrupt on."""
+    body = store("STAT", bits) + store("LYC", 77) + store("IE", 2)
+    for wait in range(116):
+        body += store("IF", 0) + code("halt") + nops(wait) + note("STAT") + note("LY") + note("IF")
+    return micro(
+        f"ppu_modes_after_{wake}", "STAT tells the mode at every cycle of a line", body, frames=8 if bits != 64 else 120
+    )
+
+
+def _lyc_while_off() -> MicroRom:
+    body = ""
+    for number, wait in enumerate((2, 30, 150)):
+        body += wait_line(145, f"a{number}") + store("LCDC", 0) + store("LYC", 3 * number) + store("LCDC", 0x91)
+        body += nops(wait) + note("LY") + note("STAT") + note("STAT") + nops(40) + note("STAT")
+    return micro("ppu_first_stat_read_after_lyc_while_off", "LYC may be written while the LCD is off", body, frames=8)
+
+
+def _ly_written() -> MicroRom:
+    body = wait_line(20, "a") + store("LY", 99) + note("LY") + note("STAT") + wait_line(21, "b") + note("STAT")
+    return micro("ppu_ly_is_read_only", "writing LY changes nothing", body)
+
+
+def _vblank_and_stat() -> MicroRom:
+    body = store("STAT", 0x10) + store("IE", 3) + store("IF", 0) + code("ei", ".idle:", "inc b", "jr .idle")
+    tell = code("push af", "ld a, {}", "ld [hl+], a", "ld a, b", "ld [hl+], a") + note("STAT") + code("pop af", "reti")
+    handlers = {"vblank": tell.format(1), "stat": tell.format(2)}
+    return micro(
+        "ppu_vblank_before_stat_at_line_144",
+        "at line 144 both interrupts come, the vertical blank first",
+        body,
+        handlers=handlers,
+        frames=6,
+    )

@@ -1,0 +1,287 @@
+"""One console with PyBoy's interface, for people who come from there; our emulator behind it.
+
+    with GameBoy("game.gb") as gameboy:
+        gameboy.button("start")
+        gameboy.tick(24)
+        gameboy.memory[0xC000], gameboy.screen.ndarray
+
+Its names and their meaning are PyBoy 2.8.1's, so far as they make sense without a window. States are our own format.
+"""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+import numpy as np
+
+from overclock.errors import UsageError
+from overclock.gameboy.boot import boot_for
+from overclock.gameboy.game import COLOR_FLAG
+from overclock.gameboy.native_console import import_gameboy
+from overclock.gameboy.symbols import Symbol, parse_symbols, read_symbols
+from overclock.vector.native import usage_errors
+
+REGISTERS = ("A", "F", "B", "C", "D", "E", "HL", "SP", "PC")
+BANKED = ((0x0000, 0x8000), (0x8000, 0xA000), (0xA000, 0xC000), (0xC000, 0xE000))
+
+
+@dataclasses.dataclass
+class _Hook:
+    callback: Callable[[Any], object]
+    context: Any
+    seen: int = 0
+
+
+class GameBoy:
+    """A console without window or sound output.
+
+    `rom` is a path, a file opened in binary, or bytes; `cgb` None means what the cartridge asks for. `bootrom` is
+    a path to other boot code than ours, `symbols` a .sym file. `compat` is 'pyboy' or 'hardware'.
+    """
+
+    def __init__(
+        self,
+        rom: str | Path | bytes | IO[bytes],
+        *,
+        cgb: bool | None = None,
+        sound_emulated: bool = False,
+        bootrom: str | Path | None = None,
+        symbols: str | Path | None = None,
+        compat: str = "pyboy",
+    ) -> None:
+        content = _content(rom)
+        color = cgb if cgb is not None else len(content) > COLOR_FLAG and content[COLOR_FLAG] >= 0x80
+        boot = boot_for(color) if bootrom is None else _content(bootrom)
+        with usage_errors():
+            self._console = import_gameboy()(content, boot=boot, cgb=color, sound=sound_emulated, compat=compat)
+        self.cartridge_title = _title(content)
+        self.frame_count = 0
+        self.memory = Memory(self._console)
+        self.register_file = RegisterFile(self._console)
+        self.screen = Screen(self._console)
+        self._symbols = _symbols_of(rom, symbols)
+        self._hooks: dict[tuple[int, int], _Hook] = {}
+        self._releases: list[tuple[int, str]] = []  # the frame before which a button is let go of
+        self._stopped = False
+
+    def __enter__(self) -> "GameBoy":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def tick(self, count: int = 1, render: bool = True, sound: bool = False) -> bool:
+        """Run `count` frames and draw the last of them if asked to; False after `stop`."""
+        if self._stopped:
+            return False
+        last = self.frame_count + count
+        while self.frame_count < last:
+            for frame, button in [due for due in self._releases if due[0] <= self.frame_count]:
+                self._releases.remove((frame, button))
+                self._console.release(button)
+            end = min([last, *(frame for frame, _ in self._releases)])
+            ran = self._console.tick(end - self.frame_count, render and end == last)
+            if ran < end - self.frame_count:
+                self.frame_count += ran
+                self._call_hooks()
+            else:
+                self.frame_count = end
+        if render:
+            self.screen.refresh()
+        return True
+
+    def button(self, input: str, delay: int = 1) -> None:
+        """Press a button now, and let go of it after `delay` frames."""
+        self.button_press(input)
+        self._releases.append((self.frame_count + delay, input))
+
+    def button_press(self, input: str) -> None:
+        """Hold a button: right, left, up, down, a, b, select or start."""
+        with usage_errors():
+            self._console.press(input)
+
+    def button_release(self, input: str) -> None:
+        """Let go of a button."""
+        with usage_errors():
+            self._console.release(input)
+
+    def save_state(self, file_like_object: IO[bytes]) -> None:
+        """Write the whole state into a file opened in binary."""
+        file_like_object.write(self._console.save_state())
+
+    def load_state(self, file_like_object: IO[bytes]) -> None:
+        """Go back to a state that `save_state` wrote."""
+        with usage_errors():
+            self._console.load_state(file_like_object.read())
+        self.screen.refresh()
+
+    def hook_register(self, bank: int | None, addr: int | str, callback: Callable[[Any], object], context: Any) -> None:
+        """Call `callback(context)` whenever the CPU comes to an address in a bank of ROM, or to a symbol."""
+        place = self._place(bank, addr)
+        if place in self._hooks:
+            raise UsageError(f"There is a hook at {place[0]:02X}:{place[1]:04X} already.")
+        self._console.hook(*place, stop=True)
+        self._hooks[place] = _Hook(callback, context)
+
+    def hook_deregister(self, bank: int | None, addr: int | str) -> None:
+        """Remove a hook."""
+        place = self._place(bank, addr)
+        if self._hooks.pop(place, None) is None:
+            raise UsageError(f"There is no hook at {place[0]:02X}:{place[1]:04X}.")
+        self._console.unhook(*place)
+
+    def symbol_lookup(self, symbol: str) -> tuple[int, int]:
+        """Bank and address of a symbol."""
+        if symbol not in self._symbols:
+            raise UsageError(f"There is no symbol {symbol!r}; symbols='path.sym' brings them.")
+        return self._symbols[symbol].bank, self._symbols[symbol].address
+
+    def set_emulation_speed(self, target_speed: int) -> None:
+        """Nothing: it always runs as fast as it can."""
+
+    def stop(self, save: bool = False) -> None:
+        """No more frames; nothing is written to disk."""
+        self._stopped = True
+
+    def _cycles(self) -> int:
+        """Cycles since it was switched on."""
+        return self._console.cycles()
+
+    def _place(self, bank: int | None, addr: int | str) -> tuple[int, int]:
+        if isinstance(addr, str):
+            return self.symbol_lookup(addr)
+        if bank is None or not 0 <= addr <= 0xFFFF:
+            raise UsageError(f"A hook needs a bank and an address from 0 to 0xFFFF, or a symbol, got {bank}, {addr!r}.")
+        return bank, addr
+
+    def _call_hooks(self) -> None:
+        for place, hook in list(self._hooks.items()):
+            count = self._console.hook_count(*place)
+            if count != hook.seen:
+                hook.seen = count
+                hook.callback(hook.context)
+
+
+class Memory:
+    """`memory[address]`, `memory[first:last]`, and `memory[bank, ...]`; slices are lists of numbers."""
+
+    def __init__(self, console: Any) -> None:
+        self._console = console
+
+    def __getitem__(self, place: Any) -> Any:
+        bank, first, last, single = _place(place)
+        with usage_errors():
+            if bank is None:
+                found = list(self._console.read(first, last - first))
+            else:
+                found = list(self._console.read_bank(bank, first, last - first))
+        return found[0] if single else found
+
+    def __setitem__(self, place: Any, value: int | Sequence[int]) -> None:
+        bank, first, last, _ = _place(place)
+        if bank is not None:
+            raise UsageError("Banks can be read but not written; select the bank and write to its address.")
+        given = [value] * (last - first) if isinstance(value, int | np.integer) else value
+        values = [int(byte) for byte in given]
+        if len(values) != last - first:
+            raise UsageError(f"Got {len(values)} bytes for {last - first} addresses.")
+        if not all(0 <= byte <= 0xFF for byte in values):
+            raise UsageError("A byte is a whole number from 0 to 255.")
+        for offset, byte in enumerate(values):
+            self._console.write(first + offset, byte)
+
+
+class RegisterFile:
+    """`register_file.A` to `.PC`, to be read and written."""
+
+    __slots__ = ("_console",)
+
+    def __init__(self, console: Any) -> None:
+        object.__setattr__(self, "_console", console)
+
+    def __getattr__(self, name: str) -> int:
+        if name not in REGISTERS:
+            raise AttributeError(f"There is no register {name}; there are {', '.join(REGISTERS)}.")
+        return self._console.registers()[name]
+
+    def __setattr__(self, name: str, value: int) -> None:
+        if name not in REGISTERS:
+            raise AttributeError(f"There is no register {name}; there are {', '.join(REGISTERS)}.")
+        try:
+            self._console.set_registers(**{name: value})
+        except (OverflowError, TypeError):
+            raise UsageError(f"{value!r} does not fit into register {name}.") from None
+
+
+class Screen:
+    """The picture of the last frame drawn."""
+
+    raw_buffer_format = "RGBA"
+
+    def __init__(self, console: Any) -> None:
+        self._console = console
+        self._pixels: np.ndarray | None = None
+
+    @property
+    def ndarray(self) -> np.ndarray:
+        """uint8[144, 160, 4]; it is one array, and every drawn frame appears in it."""
+        if self._pixels is None:
+            self._pixels = np.array(self._console.screen())
+        return self._pixels
+
+    @property
+    def image(self) -> Any:
+        """The same as a Pillow image."""
+        from PIL import Image
+
+        return Image.fromarray(self.ndarray, "RGBA")
+
+    def refresh(self) -> None:
+        """Show what was drawn, if anybody looks."""
+        if self._pixels is not None:
+            self._pixels[:] = self._console.screen()
+
+
+def _place(place: Any) -> tuple[int | None, int, int, bool]:
+    """Bank, first address, the one after the last, and whether a single byte is meant."""
+    bank, where = place if isinstance(place, tuple) and len(place) == 2 else (None, place)
+    if isinstance(where, slice) and where.step in (None, 1) and where.start is not None and where.stop is not None:
+        first, last, single = int(where.start), int(where.stop), False
+    elif isinstance(where, int | np.integer):
+        first, last, single = int(where), int(where) + 1, True
+    else:
+        raise UsageError(f"memory takes an address, or a slice with both ends, after a bank if need be; got {place!r}.")
+    if not 0 <= first < last <= 0x10000:
+        raise UsageError(f"Addresses are 0 to 0xFFFF, and a slice has at least one; got {first:#x} to {last:#x}.")
+    if bank is not None and not any(low <= first and last <= high for low, high in BANKED):
+        raise UsageError(f"There are no banks from {first:#x} to {last:#x}.")
+    return None if bank is None else int(bank), first, last, single
+
+
+def _content(source: str | Path | bytes | IO[bytes]) -> bytes:
+    if isinstance(source, bytes):
+        return source
+    if isinstance(source, str | Path):
+        try:
+            return Path(source).read_bytes()
+        except OSError as error:
+            raise UsageError(f"{source} cannot be read: {error.strerror}.") from error
+    return source.read()
+
+
+def _symbols_of(rom: Any, symbols: str | Path | None) -> dict[str, Symbol]:
+    """Those of the file given, or of one beside the ROM."""
+    if symbols is not None:
+        return read_symbols(symbols)
+    if isinstance(rom, str | Path) and Path(rom).with_suffix(".sym").is_file():
+        beside = Path(rom).with_suffix(".sym")
+        return parse_symbols(beside.read_text(encoding="utf-8", errors="replace").splitlines(), str(beside))
+    return {}
+
+
+def _title(rom: bytes) -> str:
+    return rom[0x134:0x143].split(b"\0")[0].decode("ascii", "replace")

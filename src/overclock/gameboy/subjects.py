@@ -1,0 +1,90 @@
+"""PyBoy and our batch as verify Subjects: every step's outputs, and what there is to see inside the consoles."""
+
+from typing import Any
+
+import numpy as np
+
+from overclock.gameboy.console import AREAS
+from overclock.gameboy.game import load_game
+from overclock.gameboy.pyboy_game import PyBoyGame
+from overclock.verify.native_subject import NativeSubject
+from overclock.verify.subject import Arrays, Observed
+
+SHOWN = ("vram", "wram", "oam", "io", "hram", "ie")
+PLACES = {name: range(AREAS[name][0], sum(AREAS[name])) for name in SHOWN}
+
+
+class PyBoyReference:
+    """`num_envs` games on PyBoy; an episode's seed is the subject's own, drawn from the lane's."""
+
+    def __init__(self, num_envs: int, game: str, observation: str | None = None) -> None:
+        self.num_envs = num_envs
+        self._loaded = load_game(game, observation=observation)
+        self._games = [PyBoyGame(self._loaded) for _ in range(num_envs)]
+        self._seeds = np.ones(num_envs, np.int32)
+        self._steps = np.zeros(num_envs, np.int32)
+        self._values = np.zeros((num_envs, len(self._loaded.readings.names)), np.int64)
+
+    def describe(self) -> dict[str, Any]:
+        """As `Subject.describe`."""
+        return {"kind": "discrete", "n": len(self._loaded.buttons)}
+
+    def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
+        """As `Subject.reset`."""
+        for lane in np.flatnonzero(mask):
+            drawn = int(np.random.default_rng(int(seeds[lane])).integers(1, self._loaded.seeds + 1))
+            self._seeds[lane] = drawn if draws is None else draws["seed"][lane]
+            self._games[lane].reset(int(self._seeds[lane]))
+            self._values[lane] = self._games[lane].values()
+        self._steps[mask] = 0
+        return Observed({"obs": self._obs()}, self._state(), {"seed": self._seeds.copy()})
+
+    def step(self, actions: np.ndarray, draws: Arrays | None = None) -> Observed:
+        """As `Subject.step`."""
+        description, names, before = self._loaded.description, self._loaded.readings.names, self._values.copy()
+        for lane, game in enumerate(self._games):
+            game.step(int(actions[lane]))
+            self._values[lane] = game.values()
+        self._steps += 1
+        was, now = ([dict(zip(names, row, strict=True)) for row in side.tolist()] for side in (before, self._values))
+        limit = description.max_steps
+        outputs = {
+            "obs": self._obs(),
+            "reward": np.array([description.reward(*pair) for pair in zip(was, now, strict=True)], np.float32),
+            "terminated": np.array([description.terminated(values) for values in now]),
+            "truncated": np.zeros(self.num_envs, np.bool_) if limit is None else self._steps >= limit,
+        }
+        return Observed(outputs, self._state(), {})
+
+    def set_state(self, state: Arrays) -> None:
+        """As `Subject.set_state`; PyBoy's states say more than the fields shown."""
+        raise NotImplementedError
+
+    def _obs(self) -> np.ndarray:
+        return np.stack([game.observe() for game in self._games])
+
+    def _state(self) -> Arrays:
+        snapshots = [game.console.snapshot(False) for game in self._games if game.console is not None]
+        memory = {name: np.stack([shown.memory[name] for shown in snapshots]) for name in SHOWN}
+        values = {name: self._values[:, column].copy() for column, name in enumerate(self._loaded.readings.names)}
+        cycles = np.array([shown.cycles for shown in snapshots], np.int64)
+        return {**memory, **values, "cycles": cycles, "steps": self._steps.copy()}
+
+
+class GameBoySubject(NativeSubject):
+    """Our batch, without automatic resets."""
+
+    def _state(self) -> Arrays:
+        batch, own = self._batch.batch, self._batch.get_state()
+        memory = {name: batch.read(places) for name, places in PLACES.items()}
+        cycles = np.array([batch.save_state(lane).cycles for lane in range(self.num_envs)], np.int64)
+        readings = self._batch.loaded.readings
+        values = readings.values(batch.read(readings.addresses))
+        named = {name: values[:, column] for column, name in enumerate(readings.names)}
+        return {**memory, **named, "cycles": cycles, "steps": own["lanes.steps"]}
+
+    def set_state(self, state: Arrays) -> None:
+        """Nothing: a console holds more than PyBoy shows of its own, so it cannot be put into PyBoy's state.
+
+        Steps are therefore judged one by one only up to the first difference; an exact contract ends there anyway.
+        """

@@ -1,0 +1,105 @@
+"""Whole steps of our games on PyBoy and on our batch: equal in every output and everything inside."""
+
+import numpy as np
+import pytest
+
+from overclock.env import registry
+from overclock.errors import MissingError
+from overclock.gameboy.game import load_game
+from overclock.gameboy.oracle import import_pyboy
+from overclock.gameboy.subjects import GameBoySubject, PyBoyReference
+from overclock.verify.patched import source_of
+
+pytest.importorskip("overclock_native", reason="the Rust extension is not built: `make native`")
+KINDS = [("maze", None), ("maze", "packed_2bit"), ("paddle", None), ("paddle", "gray"), ("paddle", "rgb")]
+
+
+@pytest.fixture(autouse=True)
+def _pyboy():
+    try:
+        import_pyboy()
+    except MissingError as missing:
+        pytest.skip(str(missing))
+
+
+def sides(game, observation, lanes):
+    options = {} if observation is None else {"observation": observation}
+    ours = GameBoySubject(lanes, f"overclock.gameboy.vector:GameBoy{game.title()}", options, ["seed"])
+    return PyBoyReference(lanes, game, observation), ours
+
+
+def compare(expected, found, step):
+    for theirs, ours in ((expected.outputs, found.outputs), (expected.state, found.state)):
+        assert theirs.keys() == ours.keys()
+        for name, values in theirs.items():
+            assert ours[name].dtype == values.dtype, name
+            np.testing.assert_array_equal(ours[name], values, err_msg=f"{name} after step {step}")
+
+
+def play(game, observation, lanes, steps, seed=0):
+    """How many episodes ended."""
+    reference, ours = sides(game, observation, lanes)
+    numbers, ended = np.random.default_rng(seed), 0
+    everyone = np.ones(lanes, np.bool_)
+    expected = reference.reset(everyone, numbers.integers(0, 1 << 30, lanes))
+    compare(expected, ours.reset(everyone, np.zeros(lanes, np.int64), expected.draws), "reset")
+    for step in range(steps):
+        actions = numbers.integers(0, reference.describe()["n"], lanes)
+        expected = reference.step(actions)
+        compare(expected, ours.step(actions), step)
+        over = expected.outputs["terminated"] | expected.outputs["truncated"]
+        if over.any():
+            ended += int(over.sum())
+            expected = reference.reset(over, numbers.integers(0, 1 << 30, lanes))
+            compare(expected, ours.reset(over, np.zeros(lanes, np.int64), expected.draws), "reset")
+    return ended
+
+
+@pytest.mark.parametrize(("game", "observation"), KINDS)
+def test_steps_are_those_of_pyboy(game, observation):
+    play(game, observation, 2, 25)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("game", "observation"), KINDS)
+def test_a_hundred_episodes_are_those_of_pyboy(game, observation):
+    ended, seed = 0, 1
+    while ended < 100:
+        ended += play(game, observation, 8, 400, seed)
+        seed += 1
+
+
+@pytest.mark.parametrize("game", ["maze", "paddle"])
+def test_the_registered_twin_compares_everything_and_its_bugs_can_be_planted(game):
+    twin = registry.load(registry.spec(f"gameboy-{game}").twin)()
+    reference, _ = sides(game, None, 1)
+    shown = reference.reset(np.ones(1, np.bool_), np.zeros(1, np.int64))
+    compared = {field.name for field in twin.contracts["float32"].fields}
+    assert {f"state.{name}" for name in shown.state} <= compared
+    assert twin.contracts["float32"].exact
+    for patch in twin.plants.values():
+        patch.apply(source_of(patch.module)[0])
+    plan = registry.load(twin.transfer)
+    assert plan.planted in twin.plants
+
+
+def test_pyboy_as_a_gymnasium_environment_plays_the_described_game():
+    gymnasium = pytest.importorskip("gymnasium")
+    from overclock.gameboy.pyboy_game import make_pyboy_env
+
+    env = make_pyboy_env("paddle")
+    assert isinstance(env.action_space, gymnasium.spaces.Discrete)
+    first, _ = env.reset(seed=3)
+    again, _ = env.reset(seed=3)
+    np.testing.assert_array_equal(first, again)
+    total, over = 0.0, False
+    for _ in range(load_game("paddle").description.max_steps or 0):
+        obs, reward, terminated, truncated, _ = env.step(0)
+        assert env.observation_space.contains(obs)
+        total += reward
+        over = terminated or truncated
+        if over:
+            break
+    assert over
+    assert total <= 0  # a paddle that stands still loses every ball sooner or later
+    env.close()
