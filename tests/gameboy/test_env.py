@@ -170,6 +170,22 @@ def test_states_are_saved_restored_and_cloned():
     np.testing.assert_array_equal(out.obs[2], out.obs[0])
 
 
+def test_hooks_count_by_symbol_or_address_over_all_episodes():
+    batch, begin = GameBoyMaze(2, seed=0, max_steps=2), game_program("maze").symbols["begin"]
+    batch.hook("vblank")
+    batch.hook(str(begin))
+    batch.hook("vblank")
+    for _ in range(2):
+        batch.step(np.zeros(2, int))
+    counts = batch.hook_counts()
+    assert list(counts) == ["vblank", str(begin)]
+    assert (counts["vblank"] >= 48).all()
+    assert counts[str(begin)].tolist() == [1, 1]  # the episode that began after the second step
+    for wrong in ("nowhere", "1:x", "12345", "0:12345"):
+        with pytest.raises(UsageError, match="A hook is a symbol"):
+            batch.hook(wrong)
+
+
 def own_files(tmp_path, **symbols):
     program = game_program("paddle")
     rom, toml, names = tmp_path / "own.gb", tmp_path / "own.toml", tmp_path / "own.sym"

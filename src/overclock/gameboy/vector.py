@@ -61,6 +61,7 @@ class GameBoyVector:
         entropy = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
         streams = Rng.of(entropy).lanes(self.num_envs)
         self._k0, self._k1, self._counter = (np.array(part) for part in (streams.k0, streams.k1, streams.counter))
+        self._hooks: dict[tuple[int, int], str] = {}
         self._steps = np.zeros(self.num_envs, np.int32)
         self._ended = np.zeros(self.num_envs, np.bool_)
         obs, ram = self.batch.tick(0)
@@ -135,6 +136,23 @@ class GameBoyVector:
         """A lane's screen, RGB."""
         with usage_errors():
             return self.batch.screen(lane)
+
+    def hook(self, place: str) -> None:
+        """Count from now on how often each lane comes to a symbol, or to a bank and address such as '01:4000'."""
+        symbol = self.loaded.symbols.get(place)
+        bank, colon, address = place.partition(":")
+        try:
+            where = (symbol.bank, symbol.address) if symbol else (int(bank, 16), int(address if colon else "", 16))
+            self.batch.hook(*where)
+        except (ValueError, OverflowError):
+            raise UsageError(
+                f"A hook is a symbol (symbols='path.sym' brings them) or a bank and address, '01:4000'; got {place!r}."
+            ) from None
+        self._hooks.setdefault(where, place)
+
+    def hook_counts(self) -> dict[str, np.ndarray]:
+        """uint64[n] per hook: how often each lane came there, over all its episodes."""
+        return dict(zip(self._hooks.values(), self.batch.hook_counts().T, strict=True))
 
     def get_state(self) -> dict[str, np.ndarray]:
         """As `HostVector.get_state`; `lanes.rules.console` holds everything inside the consoles."""
