@@ -12,7 +12,7 @@ from overclock.env import Box, Discrete, Environment, Params, Struct
 from overclock.vector.resets import Fresh
 from overclock.vector.vectorize import vectorize
 from overclock.verify import metamorphic
-from overclock.verify.metamorphic import LANES, check_itself, distances, travel
+from overclock.verify.metamorphic import LANES, SelfChecks, check_itself, distances, scales, travel
 from overclock.verify.metamorphic_rules import RULES, judge_checks
 
 
@@ -210,3 +210,19 @@ def test_every_check_looks_as_often_as_it_must():
     assert [(check.name, check.compared) for check in found] == [(name, r.compared) for name, r in RULES.items()]
     assert list(metamorphic.CHECKS) == list(RULES)
     assert failed([check.result() for check in found]) == []
+
+
+def test_an_eighth_of_what_a_contract_lets_a_field_stray_is_eight_units():
+    one, other = {"state": np.float32(1.0)}, {"state": np.float32(1.001)}
+    assert dict(distances(one, other, scales(one)))["state"] > 8000
+    assert dict(distances(one, other, scales(one, {"state": 0.008})))["state"] == pytest.approx(8, rel=1e-3)
+    assert dict(distances(one, other, scales(one, {"obs": 0.008})))["state"] > 8000
+
+
+def test_a_field_that_may_stray_by_less_than_some_ulp_is_held_to_these():
+    assert scales({"state": np.float32(1.0)}, {"state": 1e-9}) == scales({"state": np.float32(1.0)}) == {"state": 1.0}
+
+
+def test_one_program_run_twice_does_not_stray_whatever_a_contract_allows():
+    checks = SelfChecks(Remembering(), strays={"state.position": 100.0, "obs": 100.0, "reward": 100.0})
+    assert not checks.run("same seed twice")["passed"]

@@ -161,10 +161,10 @@ class Judge:
             findings = _without(findings, NO_ENVIRONMENT)
         replaced = 2 in self.project.judging.levels and any(one.rule == REPLACED for one in findings)
         findings = _without(findings, REPLACED) if replaced else findings
-        for number, precision in enumerate(self.project.contract.precisions):
+        for number, (precision, contract) in enumerate(self.project.contract.contracts().items()):
             if findings or module is not None:
                 break  # what may not be run is not run
-            spec = self._apart(inspector_spec(folder, precision, contract=number == 0), folder)
+            spec = self._apart(inspector_spec(folder, precision, number == 0, contract.strays), folder)
             findings = inspect_candidate(spec, self.project.hygiene, self.project.limits.timeout)
             findings = _without(findings, REPLACED, CONSEQUENCE) if replaced else findings
         return _hygienic(findings)

@@ -145,6 +145,11 @@ class Contract:
         return (*self.fields, MASK)
 
     @property
+    def strays(self) -> dict[str, float]:
+        """How far one step may lead every field astray, where it may."""
+        return {field.name: field.per_step for field in self.fields if field.per_step}
+
+    @property
     def exact(self) -> bool:
         """Whether whole episodes must be equal bit for bit."""
         return not any(field.free_running for field in self.fields)

@@ -57,7 +57,8 @@ def check_interactions(
                     runs[lane].append({"precision": precision, "mode": mode, **found})
             if metamorphic and METAMORPHIC in subject.description.get("calls", ()):
                 rules = load(twin.self_checks)  # asked for one by one: each has the time of a call
-                judged = judge_checks([subject.ask(METAMORPHIC, check=name) for name in rules], rules)
+                shown = [subject.ask(METAMORPHIC, check=name, strays=contract.strays) for name in rules]
+                judged = judge_checks(shown, rules)
                 checks += [{**check, "precision": precision} for check in judged]
             elif metamorphic:
                 notes.append(f"{side} offers no checks of itself, so none were made")

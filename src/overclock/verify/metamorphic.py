@@ -3,7 +3,8 @@
 A batch with its members, jit with eager code, `scan` with single steps, a restored state with the one that was saved,
 automatic resets with manual ones. How closely is said in `metamorphic_rules.py`; a unit (ulp) is that of the largest
 value a field has on the journey: a sum that happens to come out near zero carries the rounding of its terms, not of
-itself.
+itself. Some rules multiply what their operations round, stiff contacts for example. Where a contract lets a field stray
+in one step (`strays`), a unit is at least a 64th of that: two programs of one source may use up an eighth of it.
 """
 
 import dataclasses
@@ -22,10 +23,11 @@ from overclock.env.kernel import Environment
 from overclock.vector.rollout import rollout
 from overclock.vector.snapshot import load_state, save_state
 from overclock.vector.vectorize import VectorEnv, VectorState, vectorize
-from overclock.verify.metamorphic_rules import EAGER_STEPS, SCAN_STEPS, SHORT_LIMIT, STEPS, verdict
+from overclock.verify.metamorphic_rules import EAGER_STEPS, SCAN_STEPS, SHORT_LIMIT, STEPS, STRAYED_UNITS, verdict
 
 LANES = 8
 FEW_LANES = 3
+NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,15 +37,14 @@ class Journey:
     states: list[VectorState]
     actions: list[Any]
     outcomes: list[Any]  # of `VectorEnv.step`, without the state
+    strays: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
     def scales(self) -> dict[str, float]:
-        """The largest value of every float field on the way."""
+        """The largest value of every float field on the way, or the one whose ulp is a unit of what it may stray."""
         found: dict[str, float] = {}
         for _, _, outcome, after in _steps(self):
-            for field, values in _leaves(_named(after, *outcome)):
-                if jnp.issubdtype(values.dtype, np.floating):
-                    finite = np.abs(values[np.isfinite(values)].astype(np.float64))
-                    found[field] = max(found.get(field, 0.0), float(finite.max(initial=0.0)))
+            named = _named(after, *outcome)
+            found = {field: max(found.get(field, 0.0), scale) for field, scale in scales(named, self.strays).items()}
         return found
 
 
@@ -61,7 +62,7 @@ class Check:
         """Whether it was looked at often enough, and held."""
         return self.result()["passed"]
 
-    def compare(self, a: Any, b: Any, scales: Mapping[str, float] = MappingProxyType({})) -> None:
+    def compare(self, a: Any, b: Any, scales: Mapping[str, float] = NOTHING) -> None:
         """Two trees that must agree."""
         self.compared += 1
         for field, error in distances(a, b, scales):
@@ -76,13 +77,15 @@ class Check:
 class SelfChecks:
     """The checks of one environment, by name; works for any number of players."""
 
-    def __init__(self, env: Environment[Any, Any], params: Any = None, seed: int = 0) -> None:
+    def __init__(
+        self, env: Environment[Any, Any], params: Any = None, seed: int = 0, strays: Mapping[str, float] = NOTHING
+    ) -> None:
         self._params = env.default_params() if params is None else params
-        self._batch, self._seed = vectorize(env, LANES, backend="xla"), seed
+        self._batch, self._seed, self._strays = vectorize(env, LANES, backend="xla"), seed, strays
 
     @functools.cached_property
     def _journey(self) -> Journey:
-        return travel(self._batch, self._params, self._seed)
+        return travel(self._batch, self._params, self._seed, strays=self._strays)
 
     def run(self, name: str) -> dict[str, Any]:
         """What one of them shows."""
@@ -95,10 +98,17 @@ def check_itself(env: Environment[Any, Any], params: Any = None, seed: int = 0) 
     return [checks.run(name) for name in CHECKS]
 
 
-def travel(batch: VectorEnv, params: Any, seed: int, start: VectorState | None = None, steps: int = STEPS) -> Journey:
+def travel(
+    batch: VectorEnv,
+    params: Any,
+    seed: int,
+    start: VectorState | None = None,
+    steps: int = STEPS,
+    strays: Mapping[str, float] = NOTHING,
+) -> Journey:
     """Step a batch under random legal actions, from a reset or from a given state."""
     state = batch.reset(jax.random.key(seed), params)[1] if start is None else start
-    journey = Journey([state], [], [])
+    journey = Journey([state], [], [], strays)
     for _ in range(steps):
         actions = _sample(batch, state, params)
         obs, state, *outcome = batch.step(state, actions, params)
@@ -179,7 +189,7 @@ def automatic_and_manual_reset(batch: VectorEnv, params: Any, seed: int, journey
     Under a short time limit, so that episodes do end.
     """
     check, manual = Check("automatic and manual reset"), vectorize(batch.env, LANES, autoreset="off", backend="xla")
-    limited, short = _short_journey(batch, params, seed)
+    limited, short = _short_journey(batch, params, seed, journey.strays)
     for state, actions, outcome, after in _steps(short):
         _, got, *rest = manual.step(state, actions, limited)
         obs, got = manual.reset_lanes(got, rest[1] | rest[2], state.rng, limited)
@@ -189,17 +199,19 @@ def automatic_and_manual_reset(batch: VectorEnv, params: Any, seed: int, journey
 
 def batch_and_single_across_a_reset(batch: VectorEnv, params: Any, seed: int, journey: Journey) -> Check:
     """`batch_and_single` under a short time limit: a single environment's `step` restarts it as a batch does."""
-    limited, short = _short_journey(batch, params, seed)
+    limited, short = _short_journey(batch, params, seed, journey.strays)
     return _compare_single(Check("batch and single across a reset"), batch, limited, short, every=1)
 
 
-def _short_journey(batch: VectorEnv, params: Any, seed: int) -> tuple[Any, Journey]:
+def _short_journey(
+    batch: VectorEnv, params: Any, seed: int, strays: Mapping[str, float] = NOTHING
+) -> tuple[Any, Journey]:
     """Parameters with a short time limit, and a journey under it on which every episode ends."""
     # A number stays a number: it is another program for JAX otherwise, to be compiled once more.
     least = min if isinstance(params.max_steps, int) else np.minimum
     limit = SHORT_LIMIT if params.max_steps is None else least(params.max_steps, SHORT_LIMIT)
     limited = params.replace(max_steps=limit)
-    return limited, travel(batch, limited, seed, steps=SHORT_LIMIT + 1)
+    return limited, travel(batch, limited, seed, steps=SHORT_LIMIT + 1, strays=strays)
 
 
 CHECKS: Mapping[str, Callable[[VectorEnv, Any, int, Journey], Check]] = {
@@ -213,6 +225,17 @@ CHECKS: Mapping[str, Callable[[VectorEnv, Any, int, Journey], Check]] = {
     "automatic and manual reset": automatic_and_manual_reset,
     "batch and single across a reset": batch_and_single_across_a_reset,
 }
+
+
+def scales(tree: Any, strays: Mapping[str, float] = NOTHING) -> dict[str, float]:
+    """By float field of a tree: its largest value, or the one whose ulp is a unit of what the field may stray."""
+    found = {}
+    for field, values in _leaves(tree):
+        if jnp.issubdtype(values.dtype, np.floating):
+            finite = np.abs(values[np.isfinite(values)].astype(np.float64))
+            strayed = strays.get(field, 0.0) / (STRAYED_UNITS * float(jnp.finfo(values.dtype).eps))
+            found[field] = max(float(finite.max(initial=0.0)), strayed)
+    return found
 
 
 def distances(a: Any, b: Any, scales: Mapping[str, float]) -> Iterator[tuple[str, float]]:

@@ -127,8 +127,8 @@ class Examiner:
                 for scenario, result in zip(recording.scenarios, found, strict=True):
                     if (first := result["first_mismatch"]) is not None:
                         yield f"{scenario.name}, step {first['step']}, {first['field']}, {precision}, {mode}"
-        for precision in self._twin.contracts:
-            for check in judge_checks(self._ask(precision, mutant, "checks")):
+        for precision, contract in self._twin.contracts.items():
+            for check in judge_checks(self._ask(precision, mutant, "checks", strays=contract.strays)):
                 if not check["passed"]:
                     yield f"{check['name']}, {check['worst_field']}, {precision}"
         if {"float64", "float32"} <= self._twin.contracts.keys():

@@ -111,9 +111,9 @@ class MutationWorker:
 
         return _answer(run)
 
-    def checks(self) -> dict[str, Any]:
+    def checks(self, strays: dict[str, float]) -> dict[str, Any]:
         """Level 2: the checks of the environment against itself."""
-        return _answer(lambda: [self._subject.metamorphic(name) for name in RULES])
+        return _answer(lambda: [self._subject.metamorphic(name, strays) for name in RULES])
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
         """As `Subject.reset`."""

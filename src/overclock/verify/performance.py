@@ -115,11 +115,11 @@ class JaxSubject:
         wide = all(leaf.shape == (self.num_envs,) and leaf.dtype == np.float64 for leaves in draws for leaf in leaves)
         return wide and max(map(len, draws)) == 1
 
-    def metamorphic(self, check: str) -> dict[str, Any]:
-        """One of the checks of this environment against itself (see metamorphic.py)."""
+    def metamorphic(self, check: str, strays: dict[str, float] | None = None) -> dict[str, Any]:
+        """One of the checks of this environment against itself (see metamorphic.py); `strays` are the same in all."""
         from overclock.verify.metamorphic import SelfChecks  # most subjects are never asked
 
-        self._checks = self._checks or SelfChecks(self._env, self._params)
+        self._checks = self._checks or SelfChecks(self._env, self._params, strays=strays or {})
         return self._checks.run(check)
 
     def _reset_lane(self, chosen: Any, draw: Any, lane: EnvState) -> tuple[EnvState, dict[str, Any]]:

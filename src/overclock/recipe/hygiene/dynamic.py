@@ -25,7 +25,7 @@ from overclock.recipe.hygiene.judge import RULES, leaves_the_program
 from overclock.recipe.hygiene.memory import lasting, remembered
 from overclock.recipe.hygiene.tampering import snapshot, tampered
 from overclock.recipe.speed import Stepper
-from overclock.verify.metamorphic import distances
+from overclock.verify.metamorphic import distances, scales
 
 FRESH_TRACES = 3  # of everything, each without what JAX remembers of earlier ones
 ROUNDS = 40  # further traces of the rules, with real steps between them
@@ -38,9 +38,12 @@ SHOWN = 20  # entries of a list that are reported
 class Inspector:
     """A worker that looks at one candidate. Importing it waits for `inspect`, so that a failure is an answer."""
 
-    def __init__(self, num_envs: int, folder: str, contract: bool = True) -> None:
-        """`contract`: check the environment contract as well."""
+    def __init__(
+        self, num_envs: int, folder: str, contract: bool = True, strays: dict[str, float] | None = None
+    ) -> None:
+        """`contract`: check the environment contract as well; `strays` as in `metamorphic.py`."""
         self.num_envs, self._folder, self._contract = num_envs, Path(folder), contract
+        self._strays = strays or {}
         self._before = snapshot()
 
     def describe(self) -> dict[str, Any]:
@@ -60,7 +63,7 @@ class Inspector:
         try:
             made = load_candidate(self._folder)
             before = lasting(package_of(self._folder), *made)
-            report |= _look(*made)
+            report |= _look(*made, self._strays)
             report["contract"] = _contract(*made) if report["steps"] and self._contract else None
             report["remembered"] = remembered(before, lasting(package_of(self._folder), *made))[:SHOWN]
         except Exception as error:
@@ -69,7 +72,7 @@ class Inspector:
         return report
 
 
-def _look(env: Environment[Any, Any], params: Any) -> dict[str, Any]:
+def _look(env: Environment[Any, Any], params: Any, strays: dict[str, float]) -> dict[str, Any]:
     run, replaced = _Run(env, params), _replaced(env)
     functions = {name: _traced(program) for name, program in run.programs().items()}
     if any(map(leaves_the_program, functions.values())):
@@ -91,7 +94,7 @@ def _look(env: Environment[Any, Any], params: Any) -> dict[str, Any]:
         "rounds": changed,
         "not_finite": sorted(run.not_finite)[:SHOWN],
         "steps": run.taken,
-        "eager_ulps": run.eager_ulps(),
+        "eager_ulps": run.eager_ulps(strays),
     }
 
 
@@ -119,20 +122,21 @@ class _Run:
                 if jnp.issubdtype(values.dtype, np.floating) and np.isnan(values.astype(np.float64)).any():
                     self.not_finite.add(jax.tree_util.keystr(path, simple=True, separator="."))
 
-    def eager_ulps(self) -> float:
+    def eager_ulps(self, strays: dict[str, float]) -> float:
         """How far steps of compiled code are from the same steps taken operation by operation."""
         env, params = self._env, self._params
 
         def step(state: EnvState, action: Any, draw: Any) -> Any:
-            after, *outcome = env.advance(state, action, draw, params)
-            return after, outcome, env.observe(after.rules, params)
+            after, reward, *flags = env.advance(state, action, draw, params)
+            shown = {"obs": env.observe(after.rules, params), "reward": reward, "flags": flags}
+            return {"state": after.rules, "steps": after.steps, **shown}
 
         compiled = jax.jit(step)
         fast = [compiled(*visited) for visited in self._visited]
         with jax.disable_jit():
             slow = [step(*visited) for visited in self._visited]
         first, second = (jax.tree.map(lambda *leaves: jnp.stack(leaves), *side) for side in (fast, slow))
-        return max((error for _, error in distances(first, second, {})), default=0.0)
+        return max((error for _, error in distances(first, second, scales(first, strays))), default=0.0)
 
     def programs(self) -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
         """Every function with arguments to trace it with; always new functions, which JAX has not seen before."""

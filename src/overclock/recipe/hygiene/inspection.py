@@ -4,6 +4,7 @@ A worker that dies, hangs or answers nonsense has failed; nothing is ever skippe
 """
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,15 @@ CLOCKS = 3
 QUICK_COMPILE = "--xla_backend_optimization_level=0"  # many programs are compiled, and hardly run
 
 
-def inspector_spec(folder: Path, precision: Precision = "float32", contract: bool = True) -> SubjectSpec:
+def inspector_spec(
+    folder: Path, precision: Precision = "float32", contract: bool = True, strays: Mapping[str, float] | None = None
+) -> SubjectSpec:
     """The worker that looks at a candidate, which computes in this precision.
 
     `contract`: whether it checks the environment contract as well, which says the same in every precision.
+    `strays`: how far the fields may stray in one step of this precision.
     """
-    options = (("folder", str(folder.resolve())), ("contract", contract))
+    options = (("folder", str(folder.resolve())), ("contract", contract), ("strays", dict(strays or {})))
     environment = {
         "JAX_PLATFORMS": "cpu",
         "JAX_ENABLE_X64": "1" if precision == "float64" else "0",
