@@ -15,7 +15,6 @@ import numpy as np
 from overclock.errors import MissingError
 from overclock.planar.original import REMEDY
 from overclock.verify.contract import Contract, Envelope, Field, Precision, Twin
-from overclock.verify.metamorphic_rules import RULES, ULPS
 from overclock.verify.patched import Patch
 from overclock.verify.subject import Arrays, SubjectSpec
 
@@ -36,18 +35,6 @@ ENVELOPE = Envelope(
     slack=30.0,
     reason="a copy of the reference is off by an ulp once; in another order of operations every step rounds anew",
 )
-# Of a robot against itself: a control step is 30,000 operations and not a formula (seen: up to 46 ulp in 24 steps). Two
-# programs may also see a contact begin a stage earlier or later, so that this is not their limit.
-ROUNDINGS = 1000.0
-SELF_CHECKS = {
-    name: rule._replace(
-        tolerance=rule.tolerance * ROUNDINGS / ULPS,
-        reason=f"{rule.reason}; a control step is 30,000 operations, and a contact multiplies what they round",
-    )
-    if rule.tolerance
-    else rule
-    for name, rule in RULES.items()
-}
 REWARD = 1e-6  # half an ulp of a float32 reward up to 16, twice
 
 PLANTS = {
@@ -113,7 +100,6 @@ class Robot:
             modules=f"{self.package}.modules:MODULES",
             # Whoever trains does it on Gymnasium's robots as they are.
             transfer=f"overclock.planar.transfer:{self.name.upper()}" if tolerance is None else None,
-            self_checks="overclock.planar.twin:SELF_CHECKS",
             prepare="overclock.planar.twin:prepare",
         )
 
