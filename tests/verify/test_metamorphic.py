@@ -226,3 +226,10 @@ def test_a_field_that_may_stray_by_less_than_some_ulp_is_held_to_these():
 def test_one_program_run_twice_does_not_stray_whatever_a_contract_allows():
     checks = SelfChecks(Remembering(), strays={"state.position": 100.0, "obs": 100.0, "reward": 100.0})
     assert not checks.run("same seed twice")["passed"]
+
+
+def test_an_episodes_last_observation_may_stray_as_any():
+    seen = {"obs": np.float32(1.0), "info": {"final_observation": np.float32(1.0), "other": np.float32(1.0)}}
+    assert scales(seen, {"obs": 0.008}) == {
+        "obs": pytest.approx(1048.576), "info.final_observation": pytest.approx(1048.576), "info.other": 1.0,
+    }  # fmt: skip

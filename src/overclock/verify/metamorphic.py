@@ -28,6 +28,7 @@ from overclock.verify.metamorphic_rules import EAGER_STEPS, SCAN_STEPS, SHORT_LI
 LANES = 8
 FEW_LANES = 3
 NOTHING: Mapping[str, float] = MappingProxyType({})
+FINAL, OBS = "info.final_observation", "obs"  # one observation under two names
 
 
 @dataclasses.dataclass(frozen=True)
@@ -233,7 +234,8 @@ def scales(tree: Any, strays: Mapping[str, float] = NOTHING) -> dict[str, float]
     for field, values in _leaves(tree):
         if jnp.issubdtype(values.dtype, np.floating):
             finite = np.abs(values[np.isfinite(values)].astype(np.float64))
-            strayed = strays.get(field, 0.0) / (STRAYED_UNITS * float(jnp.finfo(values.dtype).eps))
+            stray = strays.get(field.replace(FINAL, OBS), 0.0)
+            strayed = stray / (STRAYED_UNITS * float(jnp.finfo(values.dtype).eps))
             found[field] = max(float(finite.max(initial=0.0)), strayed)
     return found
 
