@@ -87,7 +87,7 @@ class VecPong:
     def clone(self, source: int, target: int) -> None: ...
 
 class GameBoy:
-    """One console, for looking closely."""
+    """One Game Boy with a cartridge in it."""
 
     def __init__(
         self,
@@ -181,3 +181,7 @@ class VecGameBoy:
     def set_start(self, state: GameBoyState | bytes) -> None: ...
     def hook(self, bank: int, address: int) -> None: ...
     def hook_counts(self) -> NDArray[np.uint64]: ...
+
+def sm83_step(
+    registers: list[int], memory: list[tuple[int, int]]
+) -> tuple[list[int], bytes, list[tuple[int, str, int, int]], int]: ...

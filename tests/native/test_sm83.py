@@ -24,6 +24,13 @@ def vectors() -> dict[str, np.ndarray]:
         return {name: file[name] for name in file.files}
 
 
+def bytes_in_memory(vectors: dict[str, np.ndarray], row: int, after: int) -> dict[int, int]:
+    """What a vector says about memory, before or after the instruction."""
+    count = int(vectors["ram_n"][row, after])
+    addresses, values = (vectors[f"ram_{'if'[after]}_{part}"][row, :count].tolist() for part in ("addr", "val"))
+    return dict(zip(addresses, values, strict=True))
+
+
 @pytest.mark.parametrize("first", range(0, 512, 32))
 def test_every_vector_gives_the_same_registers_memory_and_bus(vectors: dict[str, np.ndarray], first: int) -> None:
     kinds = json.loads(str(vectors["meta"]))["bus_kinds"]
@@ -31,16 +38,13 @@ def test_every_vector_gives_the_same_registers_memory_and_bus(vectors: dict[str,
     for row in rows:
         opcode = int(vectors["opcode"][row])
         where = f"opcode {opcode:03X}, vector {row}"
-        before, after = ({name: int(value) for name, value in enumerate(vectors[name][row])} for name in ("initial", "final"))
-        count = int(vectors["ram_n"][row, 0])
-        memory = dict(zip(vectors["ram_i_addr"][row, :count].tolist(), vectors["ram_i_val"][row, :count].tolist(), strict=True))
-        count = int(vectors["ram_n"][row, 1])
-        expected = dict(zip(vectors["ram_f_addr"][row, :count].tolist(), vectors["ram_f_val"][row, :count].tolist(), strict=True))
+        before, after = vectors["initial"][row].tolist(), vectors["final"][row].tolist()
+        memory, expected = bytes_in_memory(vectors, row, 0), bytes_in_memory(vectors, row, 1)
         memory = {address: memory.get(address, 0) for address in expected}
-        registers = [before[column] for column in range(11)] + [0]
+        registers = [*before[:11], 0]
         found, content, accesses, cycles = native.sm83_step(registers, list(memory.items()))
         checked = 12 if opcode in INTERRUPTS else 10
-        assert found[:checked] == [after[column] for column in range(checked)], where
+        assert found[:checked] == after[:checked], where
         assert content == bytes(expected.values()), where
         bus = [
             (m, {"r-m": "r", "-wm": "w"}[kinds[kind]], int(address), int(data))

@@ -274,7 +274,11 @@ impl Lcd {
             Next::VBlankLine => self.frame + FRAME,
             _ => self.frame + LINE * u64::from(VISIBLE) - if self.first { 2 * EARLY } else { 0 },
         };
-        if self.enabled & ON_LINE != 0 && self.lyc > self.ly { next.min(self.line_dot()).max(self.at) } else { next }
+        if self.enabled & ON_LINE != 0 && self.lyc > self.ly {
+            next.min(self.line_dot()).max(self.at)
+        } else {
+            next.max(self.at)
+        }
     }
 
     /// The dot at which LY becomes LYC in this frame, or one shortly before.

@@ -136,7 +136,6 @@ impl Machine {
         now < LATEST
             && self.dot_from <= now
             && self.dot_base < LATEST
-            && self.stall < LATEST
             && self.timer.is_consistent(now)
             && self.lcd.is_consistent(self.dots(now))
             && self.dma.is_consistent(now)
@@ -286,7 +285,6 @@ saved!(Machine {
     oam,
     screen,
     double,
-    stall,
     dot_base,
     dot_from
 });

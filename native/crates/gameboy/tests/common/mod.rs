@@ -1,5 +1,7 @@
 //! ROMs for tests: a header around a few bytes of code.
 
+#![allow(dead_code)] // every test file uses some of it
+
 use std::sync::Arc;
 
 use gameboy::{GameBoy, Options, Rom};
