@@ -17,6 +17,7 @@ from jaxtyping import Array, Bool, Float
 from overclock.env.rng import Rng
 from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space
 from overclock.env.struct import Struct
+from overclock.train import towers
 from overclock.train.distributions import Categorical, Gaussian, distribution
 from overclock.train.network import ActorCritic, NetworkConfig, Tower
 
@@ -67,6 +68,8 @@ class Agent:
     action_space: Space
     network: NetworkConfig = NetworkConfig()
     normalise: bool = False
+    kernels: bool = False
+    """Whether a tower is one GPU kernel (`overclock.train.towers`); `with_kernels` decides."""
 
     def __post_init__(self) -> None:
         assert self.distribution.size > 0
@@ -88,6 +91,12 @@ class Agent:
         return ActorCritic(
             self.network, self.distribution.size // 2 if continuous else self.distribution.size, continuous
         )
+
+    def with_kernels(self, device: Any) -> "Agent":
+        """The same agent, computed by kernels where its network fits into them and `device` has them."""
+        inputs, network = encoded_width(self.observation_space), self.network
+        fit = not self.recurrent and towers.fits(inputs, network.hidden, self.module.outputs, network.activation)
+        return dataclasses.replace(self, kernels=fit and towers.available(device))
 
     def init(self, key: jax.Array) -> AgentParams:
         """Fresh parameters."""
@@ -126,6 +135,8 @@ class Agent:
         if self.normalise:
             stats = params.observations
             features = jnp.clip((features - stats.mean) / stats.std, -OBSERVATION_CLIP, OBSERVATION_CLIP)
+        if self.kernels:
+            return (), self.module.by_kernel(params.weights, features, tower)
         out: Any = self.module.apply(params.weights, memory, features, start, tower)
         return out
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from overclock.errors import MissingError, UsageError
+from overclock.train import towers
 from overclock.train.memory import remember
 from overclock.train.orthogonal import orthogonal
 from overclock.train.products import ACTIVATIONS as SLOPES
@@ -79,8 +80,20 @@ class ActorCritic(nn.Module):
         outputs = Dense(self.outputs, POLICY_GAIN, name="policy")(x)
         if self.continuous:
             log_std = self.param("log_std", nn.initializers.constant(self.config.log_std), (self.outputs,))
-            outputs = jnp.concatenate([outputs, jnp.broadcast_to(log_std, outputs.shape)], axis=-1)
+            outputs = _with_deviations(outputs, log_std)
         return memory, outputs
+
+    def by_kernel(self, weights: Any, features: Any, tower: Tower) -> Any:
+        """What `apply` gives beside the memory, computed by `overclock.train.towers`; of an MLP that fits there."""
+        leaves = weights["params"]
+        names = [*(f"{tower}_{i}" for i in range(len(self.config.hidden))), "value" if tower == "critic" else "policy"]
+        layers = tuple((leaves[name]["kernel"], leaves[name]["bias"]) for name in names)
+        rows = jax.lax.stop_gradient(jnp.reshape(features, (-1, features.shape[-1])))
+        flat: Any = towers.tower(layers, rows, self.config.activation, self.config.precision)
+        outputs = flat.reshape(*features.shape[:-1], -1)
+        if tower == "critic":
+            return outputs[..., 0]
+        return _with_deviations(outputs, leaves["log_std"]) if self.continuous else outputs
 
     def both(self, memory: Any, features: Any, start: Any) -> None:
         """Touch every parameter, so that `init` makes them all."""
@@ -90,6 +103,10 @@ class ActorCritic(nn.Module):
     def _precision(self, first: bool) -> Precision:
         """Observations keep all their digits: bf16 would blur an angle, or a place on a large map."""
         return "float32" if first else self.config.precision
+
+
+def _with_deviations(outputs: Any, log_std: Any) -> Any:
+    return jnp.concatenate([outputs, jnp.broadcast_to(log_std, outputs.shape)], axis=-1)
 
 
 class Dense(nn.Module):

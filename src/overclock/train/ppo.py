@@ -26,7 +26,7 @@ from overclock.train.agent import Agent, AgentParams, RunningStats
 from overclock.train.devices import Devices, Layout
 from overclock.train.hyperparameters import PPOConfig
 from overclock.train.shuffle import shuffled
-from overclock.vector.fused import resolved
+from overclock.vector.fused import device, resolved
 from overclock.vector.resets import Resets
 from overclock.vector.statistics import EpisodeStatistics, StatisticsState
 from overclock.vector.vectorize import Backend, vectorize
@@ -127,7 +127,8 @@ def make_train(
 ) -> Trainer:
     """Training of one environment under one configuration; `resets` and `backend` as in `vectorize`.
 
-    `"auto"` steps by a CUDA kernel on a GPU, where one can be made (one launch instead of many), and else by XLA.
+    `"auto"` steps by a CUDA kernel on a GPU, where one can be made (one launch instead of many), and else by XLA; on a
+    GPU small MLPs are kernels, too, unless `backend` is `"xla"`.
     `devices` (how many, or which) share the lanes among them; the numbers are those of one device, up to rounding.
     """
     if env.num_players != 1:
@@ -140,6 +141,8 @@ def make_train(
     if backend == "auto" and layout.count == 1 and resolved(venv.venv) == "cuda":
         venv = EpisodeStatistics(dataclasses.replace(venv.venv, backend="cuda"))
     agent = make_agent(env.observation_space(params), env.action_space(params), config)
+    if backend != "xla" and layout.count == 1:
+        agent = agent.with_kernels(device())
 
     def place(state: TrainState) -> TrainState:
         """Lanes shared out, what learns from them everywhere."""

@@ -2,10 +2,10 @@
 
 from overclock.vector.fused.batch import LanePolicy, fused_rollout, kernel_step
 from overclock.vector.fused.scan import Backend, lane_scan
-from overclock.vector.fused.support import refuse_strategies, resolved, works_here
+from overclock.vector.fused.support import device, refuse_strategies, resolved, works_here
 from overclock.vector.fused.values import UnsupportedError
 
 __all__ = [
-    "Backend", "LanePolicy", "UnsupportedError", "fused_rollout", "kernel_step", "lane_scan", "refuse_strategies",
-    "resolved", "works_here",
+    "Backend", "LanePolicy", "UnsupportedError", "device", "fused_rollout", "kernel_step", "lane_scan",
+    "refuse_strategies", "resolved", "works_here",
 ]  # fmt: skip

@@ -61,7 +61,7 @@ def resolved(venv: "VectorEnv") -> Backend:
     """
     if venv.backend != "auto":
         return venv.backend
-    kernel: Literal["c", "cuda"] = "c" if _platform() == "cpu" else "cuda"
+    kernel: Literal["c", "cuda"] = "c" if device().platform == "cpu" else "cuda"
     if not isinstance(venv.resets, Fresh):
         return "xla"
     try:
@@ -71,12 +71,10 @@ def resolved(venv: "VectorEnv") -> Backend:
         return "xla"
 
 
-def _platform() -> str:
+def device() -> Any:
     """Where JAX computes now: a chosen default device comes before the best one there is."""
     chosen = jax.config.values["jax_default_device"]
-    if chosen is None:
-        return jax.default_backend()
-    return chosen if isinstance(chosen, str) else chosen.platform
+    return jax.local_devices(backend=chosen)[0] if chosen is None or isinstance(chosen, str) else chosen
 
 
 def refuse_strategies(venv: "VectorEnv") -> None:
