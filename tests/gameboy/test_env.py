@@ -329,3 +329,11 @@ def test_a_batch_of_pure_functions_runs_inside_a_scan():
     state, seen = jax.jit(lambda state: jax.lax.scan(step, state, None, 4))(state)
     assert seen.shape == (4, 2, 6)
     assert state.lanes.steps.tolist() == [4, 4]
+
+
+def test_a_recording_shows_steps_at_a_pace_that_can_be_followed(tmp_path):
+    from overclock.record import record
+
+    told = record("gameboy-maze", tmp_path / "maze.gif", steps=1, width=160)
+    assert told["fps"] == 5
+    assert (told["width"], told["height"]) == (160, 144)
