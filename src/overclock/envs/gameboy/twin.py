@@ -4,6 +4,8 @@ Levels 1 and 2 of an emulator are its instructions and test ROMs (`python -m ove
 these twins are levels 3 and 4: whole episodes as an agent plays them, and policies trained on either side.
 """
 
+import dataclasses
+
 from overclock.gameboy.game import load_game
 from overclock.gameboy.oracle import import_pyboy
 from overclock.gameboy.subjects import SHOWN
@@ -25,8 +27,8 @@ PLANTS = {
 
 
 def maze() -> Twin:
-    """The maze, as its description says: its picture, two by two pixels."""
-    return _twin("maze")
+    """The maze, as its description says: its picture, two by two pixels. Policies learn it from its RAM."""
+    return dataclasses.replace(_twin("maze"), learnt_as=_twin("maze", "ram"))
 
 
 def paddle() -> Twin:
