@@ -90,6 +90,15 @@ def test_the_registered_twin_compares_everything_and_its_bugs_can_be_planted(gam
     )
 
 
+@pytest.mark.parametrize("game", ["maze", "paddle"])
+def test_level_4_keeps_no_memory_of_what_it_visits(game):
+    twin = registry.load(registry.spec(f"gameboy-{game}").twin)().learnt_as
+    shown = PyBoyReference(1, **dict(twin.reference.options)).reset(np.ones(1, np.bool_), np.zeros(1, np.int64))
+    compared = {field.name for field in twin.contracts["float32"].fields}
+    assert {f"state.{name}" for name in shown.state} == {name for name in compared if name.startswith("state.")}
+    assert all(values.size == 1 for values in shown.state.values())
+
+
 def test_a_bug_is_also_in_what_level_4_plays():
     planted = maze().planted("buttons-mixed-up")
     assert planted.learnt_as is not None
