@@ -16,11 +16,11 @@ TRAINING: dict[str, Any] = {
 STRENGTHS = (("random", 0.0), ("trained", 1.0))
 
 
-def _plan(game: str, margin: float, reason: str, steps: int, planted: str, unseen: str | None = None) -> TransferPlan:
+def _plan(game: str, margin: float, reason: str, steps: int, seeds: int, **others: Any) -> TransferPlan:
     return TransferPlan(
         training={**TRAINING, "total_steps": steps},
         strengths=STRENGTHS,
-        seeds=3,
+        seeds=seeds,
         looks=1,
         episodes=16,
         margins={name: margin for name, _ in STRENGTHS},
@@ -28,11 +28,12 @@ def _plan(game: str, margin: float, reason: str, steps: int, planted: str, unsee
         reference_env=SubjectSpec(
             "overclock.gameboy.pyboy_game:make_pyboy_env", (("game", game), ("observation", "ram"))
         ),
-        planted=planted,
-        unseen=unseen,
+        planted="buttons-mixed-up",
+        **others,
     )
 
 
 # A press of one frame moves as one of eight does, so returns cannot show that buttons are held too briefly.
-MAZE = _plan("maze", 2.0, "two of the 63 pellets", 32_768, "buttons-mixed-up", "held-too-briefly")
-PADDLE = _plan("paddle", 2.0, "two bricks", 16_384, "buttons-mixed-up")
+# Three policies per side were too few for the planted bug to be seen (2026-11-17): hence eight, as a second attempt.
+MAZE = _plan("maze", 2.0, "two of the 63 pellets", 32_768, seeds=8, unseen="held-too-briefly", attempt=2)
+PADDLE = _plan("paddle", 2.0, "two bricks", 16_384, seeds=3)
