@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 PONG   := overclock.envs.pong.twin
 
 .DEFAULT_GOAL := setup
-.PHONY: help setup demo test verify bench lint format docs native lock clean
+.PHONY: help setup demo test verify fuzz bench lint format docs native lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -35,9 +35,17 @@ verify: $(VENV)/.test native ## The long comparisons (hours): 10,000 episodes of
 		$(BIN)/overclock verify $(PONG):jax_rust_8 --only 4; fi
 	@for robot in halfcheetah walker2d hopper; do $(BIN)/overclock verify $$robot --timeout 600 || exit; \
 		$(BIN)/overclock verify overclock.envs.$$robot.twin:exact --only 3 --timeout 600 || exit; done
+	@if [ -f $(VENV)/.native ]; then \
+		for game in maze paddle; do $(BIN)/overclock verify gameboy-$$game --only 3 --episodes 100 --timeout 600 || exit; \
+			$(BIN)/overclock verify gameboy-$$game --only 4 --timeout 1800 || exit; \
+			$(BIN)/python -m overclock.gameboy check $$game --episodes 100 || exit; done; fi
+	@sh scripts/native.sh fuzz
 	@$(BIN)/overclock verify cartpole --episodes 10000 --output runs/verify
 	@$(BIN)/overclock redteam
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m long $(PYTEST_ARGS)
+
+fuzz: ## Random bytes as ROMs and as states of the Game Boy, a minute each; needs cargo-fuzz
+	@sh scripts/native.sh fuzz
 
 bench: setup ## Measure throughput beside the peers, write benchmarks/latest.json and a plot
 	@$(BIN)/overclock bench cartpole --peers gymnasium,gymnax,envpool --output benchmarks/latest.json --plot benchmarks/latest.png

@@ -1,18 +1,17 @@
-"""How fast our Game Boy is beside PyBoy at its best, in the same run: the tables of docs/gameboy.md.
+"""How fast one console of ours is beside PyBoy at its best, in the same run: frames per core, states, memory.
 
     python scripts/gameboy_speed.py                              # all tables, printed and written to a JSON file
     python scripts/gameboy_speed.py --only cores states          # some of them
-    python scripts/gameboy_speed.py --rom game.gb --seconds 5    # with a ROM of yours among those of the first table
+    python scripts/gameboy_speed.py --rom game.gb other.gbc      # frames per core of ROMs of yours, printed
 
-PyBoy runs without window and sound and draws one frame in 24, as ours does. Per-core figures are frames per second of
-CPU time, the best of several turns taken alternately: what else the machine does then costs little. Scaling is wall
-time, so it says something on a machine that has nothing else to do.
+PyBoy runs without window and sound and draws one frame in 24, as ours does. All figures are CPU time, the best of
+several turns taken alternately: what else the machine does then costs little. How batches scale and how fast PPO
+trains is wall time: `overclock bench gameboy-maze --peers pyboy-threads,pyboy-processes`, and with `--training`.
 """
 
 import argparse
 import io
 import json
-import multiprocessing
 import os
 import platform
 import resource
@@ -21,14 +20,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from overclock.errors import OverclockError, UsageError
 from overclock.gameboy.boot import boot_for
 from overclock.gameboy.games import BENCHMARKS, GAMES, game_program
+from overclock.gameboy.native_console import import_gameboy
 from overclock.gameboy.oracle import VERSION, PyBoyConsole
 from overclock.vector.native import extension
 
@@ -36,27 +36,40 @@ FRAMES, PRESS = 24, 8
 BUTTONS = ("right", "left", "up", "down")
 CPU_BOUND = "sieve"
 BOOT_FRAMES, SETTLE_FRAMES = 20, 8
-ENVS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-TABLES = ("cores", "scaling", "states", "memory", "ppo")
+TABLES = ("cores", "states", "memory")
 
 
-def main() -> None:
-    """Print the tables asked for and write them down."""
+def main() -> int:
+    """Print the tables asked for and write them down; what a user can get wrong is one sentence and 2."""
+    try:
+        measure()
+    except OverclockError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    return 0
+
+
+def measure() -> None:
+    """What the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=TABLES, default=TABLES)
-    parser.add_argument("--rom", nargs="*", default=[], help="more ROMs for the first table")
+    parser.add_argument("--rom", nargs="+", help="the first table with these ROMs instead of ours; nothing is written")
     parser.add_argument("--seconds", type=float, default=1.0, help="of each turn")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--output", default="benchmarks/gameboy-cpu.json")
     asked = parser.parse_args()
-    measures: dict[str, Callable[[argparse.Namespace], Any]] = {
-        "cores": per_core, "scaling": scaling, "states": states, "memory": memory, "ppo": training,
+    if asked.rom:
+        per_core(asked, {Path(path).name: own_rom(path) for path in asked.rom})
+        return
+    own = {name: game_program(name).rom for name in (*GAMES, *BENCHMARKS)}
+    measures: dict[str, Callable[[], Any]] = {
+        "cores": lambda: per_core(asked, own), "states": lambda: states(asked), "memory": memory,
     }  # fmt: skip
     path = Path(asked.output)
     found = json.loads(path.read_text()) if path.exists() else {}
     found |= {"schema": "overclock.gameboy-speed/1", "machine": machine(), "command": " ".join(sys.argv)}
     for name in asked.only:
-        found[name] = measures[name](asked)
+        found[name] = measures[name]()
         path.write_text(json.dumps(found, indent=1) + "\n")
     say(f"written to {path}")
 
@@ -65,6 +78,19 @@ def say(text: str) -> None:
     """On stdout, at once."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
+
+
+def own_rom(path: str) -> bytes:
+    """The bytes of a user's ROM, which both emulators are going to run."""
+    try:
+        rom = Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"The ROM {path} cannot be read: {error.strerror}.") from error
+    try:
+        import_gameboy()(rom)
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from error
+    return rom
 
 
 def machine() -> dict[str, Any]:
@@ -126,21 +152,19 @@ def is_color(rom: bytes) -> bool:
     return rom[0x143] >= 0x80
 
 
-def frames_per_second(run: Callable[[int], None], seconds: float, clock: Callable[[], float], lanes: int = 1) -> float:
-    """Over at least so many seconds of a clock."""
+def frames_per_second(run: Callable[[int], None], seconds: float) -> float:
+    """Over at least so many seconds of CPU time."""
     run(1)
-    ran, steps, started = 0, 1, clock()
-    while (passed := clock() - started) < seconds:
+    ran, steps, started = 0, 1, time.process_time()
+    while (passed := time.process_time() - started) < seconds:
         run(steps)
         ran += steps
         steps *= 2
-    return FRAMES * lanes * ran / passed
+    return FRAMES * ran / passed
 
 
-def per_core(asked: argparse.Namespace) -> dict[str, Any]:
+def per_core(asked: argparse.Namespace, roms: dict[str, bytes]) -> dict[str, Any]:
     """Frames per second of CPU time for every ROM, and the geometric mean of the ratios."""
-    roms = {name: game_program(name).rom for name in (*GAMES, *BENCHMARKS)}
-    roms |= {Path(path).name: Path(path).read_bytes() for path in asked.rom}
     rows: dict[str, Any] = {}
     say("| ROM | PyBoy, frames/s/core | ours | ratio |\n|---|---|---|---|")
     for name, rom in roms.items():
@@ -148,63 +172,18 @@ def per_core(asked: argparse.Namespace) -> dict[str, Any]:
         best = [0.0, 0.0]
         for _ in range(asked.turns):
             for side, runner in enumerate((theirs, ours)):
-                best[side] = max(best[side], frames_per_second(runner.run, asked.seconds, time.process_time))
+                best[side] = max(best[side], frames_per_second(runner.run, asked.seconds))
         theirs.console.close()
         rows[name] = {"pyboy": best[0], "ours": best[1], "ratio": best[1] / best[0]}
         say(f"| {name} | {best[0]:,.0f} | {best[1]:,.0f} | {best[1] / best[0]:.1f} |")
     mean = statistics.geometric_mean(row["ratio"] for row in rows.values())
-    say(f"\ngeometric mean {mean:.2f}; the CPU-bound one ({CPU_BOUND}) {rows[CPU_BOUND]['ratio']:.2f}\n")
-    return {"rows": rows, "geometric_mean": mean, "cpu_bound": rows[CPU_BOUND]["ratio"]}
-
-
-def scaling(asked: argparse.Namespace) -> dict[str, Any]:
-    """Steps per second of wall time of the maze with random actions: ours over batches, PyBoy in threads, processes."""
-    rom, cores = game_program("maze").rom, os.cpu_count() or 1
-    rows: dict[str, Any] = {}
+    bound = rows[CPU_BOUND]["ratio"] if CPU_BOUND in rows else None
     say(
-        "| environments | ours, 1 thread | ours, all cores | PyBoy, threads | PyBoy, processes |\n|---|---|---|---|---|"
+        f"\ngeometric mean {mean:.2f}"
+        + ("" if bound is None else f"; the CPU-bound one ({CPU_BOUND}) {bound:.2f}")
+        + "\n"
     )
-    for count in ENVS:
-        found = {
-            "ours_1": Ours(rom, count, 1).run,
-            "ours_all": Ours(rom, count, None).run,
-        }
-        row = {
-            name: frames_per_second(run, asked.seconds, time.perf_counter, count) / FRAMES
-            for name, run in found.items()
-        }
-        if count <= 2 * cores:
-            row["pyboy_threads"] = pyboy_threads(rom, count, asked.seconds)
-            row["pyboy_processes"] = pyboy_processes(rom, count, asked.seconds)
-        rows[str(count)] = row
-        cells = [f"{row[name]:,.0f}" if name in row else "" for name in
-                 ("ours_1", "ours_all", "pyboy_threads", "pyboy_processes")]  # fmt: skip
-        say(f"| {count} | {' | '.join(cells)} |")
-    say("")
-    return {"unit": "environment steps (24 frames) per second of wall time", "cores": cores, "rows": rows}
-
-
-def pyboy_threads(rom: bytes, count: int, seconds: float) -> float:
-    """Steps per second of so many PyBoys, a thread each."""
-    consoles = [Theirs(rom, seed) for seed in range(count)]
-    with ThreadPoolExecutor(count) as pool:
-        run = lambda steps: list(pool.map(lambda console: console.run(steps), consoles))  # noqa: E731
-        found = frames_per_second(run, seconds, time.perf_counter, count) / FRAMES
-    for console in consoles:
-        console.console.close()
-    return found
-
-
-def pyboy_processes(rom: bytes, count: int, seconds: float) -> float:
-    """Steps per second of so many PyBoys, a process each, which step without waiting for each other."""
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(count) as pool:
-        return sum(pool.starmap(_one_process, [(rom, seed, seconds) for seed in range(count)], chunksize=1))
-
-
-def _one_process(rom: bytes, seed: int, seconds: float) -> float:
-    console = Theirs(rom, seed)
-    return frames_per_second(console.run, seconds, time.perf_counter) / FRAMES
+    return {"rows": rows, "geometric_mean": mean, "cpu_bound": bound}
 
 
 def states(asked: argparse.Namespace) -> dict[str, Any]:
@@ -248,7 +227,7 @@ def microseconds(call: Callable[[], Any], times: int, turns: int) -> float:
     return best * 1e6
 
 
-def memory(asked: argparse.Namespace) -> dict[str, Any]:
+def memory() -> dict[str, Any]:
     """Bytes that 1,000 consoles with 32 KiB of cartridge RAM take in a fresh process."""
     count = 1000
     said = subprocess.run(
@@ -278,30 +257,8 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
-def training(asked: argparse.Namespace) -> dict[str, Any]:
-    """Environment steps per second of PPO on the paddle game, learning included, on both emulators."""
-    from overclock.gameboy.pyboy_game import make_pyboy_env
-    from overclock.gameboy.vector import GameBoyPaddle
-    from overclock.train.host_training import train_on_gymnasium, train_on_host
-    from overclock.train.ppo import PPOConfig
-
-    found = {}
-    for name, lanes, updates in (("pyboy", 8, 4), ("ours", 8, 16), ("ours_64", 64, 16)):
-        config = PPOConfig(num_envs=lanes, num_steps=64, total_steps=lanes * 64 * updates)
-        if name == "pyboy":
-            run = train_on_gymnasium(lambda: make_pyboy_env("paddle"), config)
-        else:
-            run = train_on_host(GameBoyPaddle(lanes), config)
-        steps, seconds = run.curve.steps, run.curve.seconds
-        # The first update compiles.
-        found[name] = {"num_envs": lanes, "sps": float((steps[-1] - steps[0]) / (seconds[-1] - seconds[0]))}
-        say(f"PPO on {name}, {lanes} environments: {found[name]['sps']:,.0f} steps/s")
-    say("")
-    return found
-
-
 if __name__ == "__main__":
     if sys.argv[1:2] == ["memory-of"]:
         memory_of(int(sys.argv[2]))
     else:
-        main()
+        sys.exit(main())

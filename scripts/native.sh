@@ -1,5 +1,5 @@
 #!/bin/sh
-# Build (or lint) the Rust extension in native/. Without a toolchain or without crates it says so in one line and
+# Build (or lint, or fuzz) the Rust extension in native/. Without a toolchain or without crates it says so in one line and
 # succeeds: everything in Python works without it.
 set -u
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ mkdir -p native/target
 
 case "${1:-build}" in
 build)
-    if [ -f "$stamp" ] && [ -z "$(find native -path native/target -prune -o -type f -newer "$stamp" -print)" ]; then
+    if [ -f "$stamp" ] && [ -z "$(find native \( -path native/target -o -path native/fuzz \) -prune -o -type f -newer "$stamp" -print)" ]; then
         exit 0
     fi
     echo "building overclock-native (once)"
@@ -33,7 +33,23 @@ lint)
     elif ! cargo fetch --quiet --locked >/dev/null 2>&1; then
         echo "native: not linted, the crates of Cargo.lock cannot be fetched"
     else
-        cargo fmt --check && cargo clippy --quiet --all-targets --locked -- -D warnings
+        cargo fmt --check && cargo fmt --check --manifest-path fuzz/Cargo.toml &&
+            cargo clippy --quiet --all-targets --locked -- -D warnings
     fi
+    ;;
+fuzz)
+    cd native || exit 1
+    if ! cargo fuzz --version >/dev/null 2>&1; then
+        echo "native: not fuzzed, cargo-fuzz is missing; run \`cargo install cargo-fuzz --locked\`"
+        exit 0
+    fi
+    # No sanitizer, which would need a nightly compiler: there is no unsafe code, and a debug build's checks are on.
+    for target in rom run; do
+        cargo fuzz run --sanitizer none --fuzz-dir fuzz --target-dir target/fuzz "$target" -- \
+            -max_total_time="${2:-60}" -max_len=2048 -len_control=0 -timeout=60 -print_final_stats=1 \
+            >target/fuzz.log 2>&1 || { tail -n 60 target/fuzz.log; exit 1; }
+        runs=$(sed -n 's/^stat::number_of_executed_units: *//p' target/fuzz.log)
+        echo "native: fuzzed '$target' for ${2:-60} s, $runs inputs, nothing found"
+    done
     ;;
 esac

@@ -30,7 +30,7 @@ def record(
     steps: int = 200,
     policy: PolicyName = "random",
     seed: int = 0,
-    fps: float = 50.0,
+    fps: float | None = None,
     width: int = 400,
     force: bool = False,
     progress: Progress = iter,
@@ -40,10 +40,12 @@ def record(
     """Play `steps` steps and write them as an animation; the same arguments give the same file.
 
     `policy` is `random`, `controller` (the environment's scripted player) or `still` (the action zero, always);
-    `options` are the environment's static ones; `renderer` is one of its others, by name.
+    `options` are the environment's static ones; `renderer` is one of its others, by name; `fps` is its own where none
+    is given.
     Returns the report of schema `overclock.record/1`.
     """
     path = Path(path)
+    fps = registry.spec(env_id).fps if fps is None else fps
     entry = _check(env_id, path, steps, policy, fps, width, force, renderer)
     env, params = registry.make(entry.id, **(options or {}))
     duration_ms = 1000.0 / fps

@@ -329,3 +329,45 @@ def test_a_batch_of_pure_functions_runs_inside_a_scan():
     state, seen = jax.jit(lambda state: jax.lax.scan(step, state, None, 4))(state)
     assert seen.shape == (4, 2, 6)
     assert state.lanes.steps.tolist() == [4, 4]
+
+
+def test_a_recording_shows_steps_at_a_pace_that_can_be_followed(tmp_path):
+    from overclock.record import record
+
+    told = record("gameboy-maze", tmp_path / "maze.gif", steps=1, width=160)
+    assert told["fps"] == 5
+    assert (told["width"], told["height"]) == (160, 144)
+
+
+def adapted(name):
+    """(first observations, a step) of three paddle games, seeds 4 to 6, behind somebody's interface."""
+    if name == "gymnasium":
+        pytest.importorskip("gymnasium")
+        from overclock.adapters.gymnasium import GymnasiumVectorEnv
+
+        envs = GymnasiumVectorEnv(GameBoyPaddle(3))
+        return envs.reset(seed=4)[0], lambda actions: envs.step(actions)[:4]
+    if name == "envpool":
+        from overclock.adapters.envpool import EnvPool
+
+        pool = EnvPool(GameBoyPaddle(3, "next_step"), seed=4)
+        return pool.reset()[0], lambda actions: pool.step(actions)[:4]
+    from overclock.adapters.pufferlib import PufferVec
+
+    puffer = PufferVec(GameBoyPaddle(3), seed=4)
+    return puffer.reset()[0].copy(), lambda actions: puffer.step(actions)[:4]
+
+
+@pytest.mark.parametrize("name", ["gymnasium", "envpool", "pufferlib"])
+def test_adapters_hand_on_what_the_batch_gives(name):
+    batch = GameBoyPaddle(3, "next_step" if name == "envpool" else "same_step")
+    numbers, ended = np.random.default_rng(3), 0
+    first, step = adapted(name)
+    np.testing.assert_array_equal(first, batch.reset([4, 5, 6]))
+    for _ in range(40):
+        actions = numbers.integers(0, 3, 3)
+        out = batch.step(actions)
+        for found, expected in zip(step(actions), (out.obs, out.reward, out.terminated, out.truncated), strict=True):
+            np.testing.assert_array_equal(found, expected)
+        ended += out.terminated.sum()
+    assert ended

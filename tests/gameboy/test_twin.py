@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from overclock.env import registry
+from overclock.envs.gameboy.twin import maze
 from overclock.errors import MissingError
 from overclock.gameboy.game import load_game
 from overclock.gameboy.oracle import import_pyboy
@@ -80,7 +81,29 @@ def test_the_registered_twin_compares_everything_and_its_bugs_can_be_planted(gam
     for patch in twin.plants.values():
         patch.apply(source_of(patch.module)[0])
     plan = registry.load(twin.transfer)
-    assert plan.planted in twin.plants
+    assert {plan.planted, plan.unseen} - {None} <= set(twin.plants)
+    assert (
+        dict(plan.reference_env.options)["observation"]
+        == load_game(
+            game, observation=dict((twin.learnt_as or twin).reference.options).get("observation")
+        ).description.observation
+    )
+
+
+@pytest.mark.parametrize("game", ["maze", "paddle"])
+def test_level_4_keeps_no_memory_of_what_it_visits(game):
+    twin = registry.load(registry.spec(f"gameboy-{game}").twin)().learnt_as
+    shown = PyBoyReference(1, **dict(twin.reference.options)).reset(np.ones(1, np.bool_), np.zeros(1, np.int64))
+    compared = {field.name for field in twin.contracts["float32"].fields}
+    assert {f"state.{name}" for name in shown.state} == {name for name in compared if name.startswith("state.")}
+    assert all(values.size == 1 for values in shown.state.values())
+
+
+def test_a_bug_is_also_in_what_level_4_plays():
+    planted = maze().planted("buttons-mixed-up")
+    assert planted.learnt_as is not None
+    for spec in (planted.performance, planted.learnt_as.performance):
+        assert len(dict(spec.options)["patches"]) == 1
 
 
 def test_pyboy_as_a_gymnasium_environment_plays_the_described_game():

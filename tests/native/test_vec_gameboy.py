@@ -275,3 +275,21 @@ def test_what_does_not_fit_is_one_sentence(call, sentence):
 
 def other_state():
     return native.VecGameBoy(game_program("paddle").rom, 1).save_state(0)
+
+
+def test_any_bytes_are_a_rom_or_one_sentence():
+    numbers = np.random.default_rng(0)
+    lengths = [0, 1, 0x147, 0x7FFF, 0x8000, 0x8001, 0xC000, 0x10000, 0x10001, 0x800000, 0x804000]
+    started, refused = 0, []
+    for length in [*lengths, *numbers.integers(0, 0x20000, 40).tolist()]:
+        rom = bytearray(numbers.bytes(length))
+        if length >= 0x14A and numbers.random() < 0.7:
+            rom[0x147:0x14A] = bytes([numbers.choice([0, 3, 6, 0x10, 0x1B]), numbers.integers(0, 3), 0])
+        try:
+            native.VecGameBoy(bytes(rom), 1).step([0])
+            started += 1
+        except ValueError as error:
+            refused.append(str(error))
+    assert started
+    assert len(refused) > 20
+    assert all(sentence.endswith(".") and "\n" not in sentence for sentence in refused)

@@ -16,8 +16,9 @@ LEAST_REPEATS = 5  # fewer show no spread
 PEERS = {
     "gymnasium": ("gymnasium", "gymnasium"), "gymnax": ("gymnax", "peers"), "envpool": ("envpool", "envpool"),
     "mujoco": ("mujoco", "physics"), "mjx": ("mujoco.mjx", "physics"), "brax": ("brax", "physics"),
-    "warp": ("warp", "warp"),
+    "warp": ("warp", "warp"), "pyboy-threads": ("pyboy", "gameboy"), "pyboy-processes": ("pyboy", "gameboy"),
 }  # fmt: skip
+PYBOY_THREADS, PYBOY_PROCESSES = PYBOYS = ("pyboy-threads", "pyboy-processes")  # in throughput and in training
 PUFFERLIB = "pufferlib"  # a peer that is no package here: its C is obtained and compiled (envs/pong/obtain.py)
 PUREJAXRL = "purejaxrl"  # a peer in training (bench/purejaxrl.py)
 # The names of our own rows: under XLA, on kernels of C and of CUDA, Rust stepped from Python and playing by itself;
@@ -45,7 +46,8 @@ class BenchConfig:
     """Numbers of environments that step together; each is measured."""
     peers: str = ""
     """Other implementations to measure in the same run, separated by commas: gymnasium, gymnax, envpool, pufferlib,
-    mujoco, mjx, warp (MuJoCo's on NVIDIA GPUs), brax; with --training: purejaxrl."""
+    mujoco, mjx, warp (MuJoCo's on NVIDIA GPUs), brax, pyboy-threads, pyboy-processes; with --training: purejaxrl, or
+    those of PyBoy."""
     options: tuple[str, ...] = ()
     """Static options of the environment, frameskip=8 for example; peers get them, too, where they have them."""
     device: Literal["auto", "cpu", "gpu"] = "auto"
@@ -115,6 +117,8 @@ class BenchConfig:
 
     def _validate_resets(self) -> None:
         name, number = split_resets(self.resets)
+        if name != "fresh" and registry.spec(self.env).rules_in_rust:
+            raise UsageError("--resets changes nothing where the rules are in Rust; leave it out.")
         if name == "optimistic" and number > min(self.batch):
             raise UsageError(
                 f"--resets {self.resets} needs at least {number} lanes, but --batch has {min(self.batch)}; "

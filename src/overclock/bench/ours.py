@@ -47,19 +47,21 @@ def native_runner(
     """The Rust implementation; raises MissingError or ImportError where it is not installed."""
     vector = host_vector(env_id, batch, seed=seed, backend="native", **static)
     identity = Identity(NATIVE, importlib.metadata.version(NATIVE), batch, "cpu", vector.autoreset)
-    return HostRunner(identity, _NativeBatch(vector, seed), actions, store)
+    return HostRunner(identity, NativeBatch(vector, seed), actions, store)
 
 
-class _NativeBatch:
+class NativeBatch:
     """A `HostVector` as a host runner drives it."""
 
     def __init__(self, vector: HostVector, seed: int) -> None:
         self._vector, self._seed = vector, seed
 
     def reset(self) -> None:
+        """As `HostBatch.reset`."""
         self._vector.reset([self._seed + lane for lane in range(self._vector.num_envs)])
 
     def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+        """As `HostBatch.step`."""
         result = self._vector.step(actions)
         return result.obs, result.reward, result.terminated, result.truncated
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from overclock.bench import machine
+from overclock.bench.config import PYBOYS
 from overclock.bench.program import Outputs
 from overclock.bench.runners import HostRunner, Identity, JaxRunner, Runner
 from overclock.errors import UsageError
@@ -21,6 +22,7 @@ from overclock.errors import UsageError
 COUNTERPARTS = {
     "cartpole-v1": {"gymnasium": "CartPole-v1", "gymnax": "CartPole-v1", "envpool": "CartPole-v1"},
     "pong-v1": {"pufferlib": "pong"},
+    **{f"gameboy-{game}-v1": dict.fromkeys(PYBOYS, game) for game in ("maze", "paddle")},
     **{
         f"{name.lower()}-v5": {
             **dict.fromkeys(("gymnasium", "envpool"), f"{name}-v5"),

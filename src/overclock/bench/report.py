@@ -11,6 +11,7 @@ from jax.extend.core import jaxprs_in_params
 
 from overclock.bench import machine
 from overclock.bench.config import CUDA, NATIVE, NATIVE_PLAY, OURS, PUFFERLIB, BenchConfig, C
+from overclock.bench.emulators import emulator_runners
 from overclock.bench.kernels import kernel_runner
 from overclock.bench.loops import pufferlib_runner, rust_runner
 from overclock.bench.machine import Device
@@ -108,6 +109,9 @@ def seconds_on(config: BenchConfig, device: Device) -> float:
 def build_runners(config: BenchConfig, env_id: str, batch: int, device: Device) -> tuple[list[Runner], list[Skip]]:
     """Everything that is measured at one batch, and what cannot be measured here, with the reason."""
     static = config.static()
+    if registry.spec(env_id).rules_in_rust:
+        wanted = emulator_runners(env_id, config.peer_names(), batch, static, config.seed, config.store)
+        return built(wanted)
     env, params = registry.make(env_id, **static)
     venv = vectorize(env, batch, resets=strategy(config.resets))
     unroll = unroll_on(config, device, batch, operations(venv, params))
@@ -137,13 +141,18 @@ def build_runners(config: BenchConfig, env_id: str, batch: int, device: Device) 
         ours[NATIVE] = lambda: [native_runner(env_id, batch, actions, seed, store, static)]
         if not store:
             ours[NATIVE_PLAY] = lambda: [rust_runner(env_id, batch, seed, static)]
-    wanted = {**ours, **{name: others[name] for name in peers}}
+    made, skipped = built({**ours, **{name: others[name] for name in peers}})
+    return runners + made, skipped
+
+
+def built(wanted: dict[str, Callable[[], list[Runner]]]) -> tuple[list[Runner], list[Skip]]:
+    """What can be made here, and why not where it cannot; installed but broken is said in the report, not hidden."""
+    runners: list[Runner] = []
     skipped: list[Skip] = []
     for name, build in wanted.items():
         try:
             runners += build()
         except (MissingError, ImportError, UnsupportedError) as error:
-            # Installed but broken, too: said in the report, not hidden.
             skipped.append({"implementation": name, "reason": str(error)})
     return runners, skipped
 

@@ -16,10 +16,11 @@ import numpy as np
 
 import overclock
 from overclock.bench import machine
-from overclock.bench.config import BF16, PUREJAXRL, XLA, BenchConfig
+from overclock.bench.config import BF16, PUREJAXRL, PYBOYS, XLA, BenchConfig
+from overclock.bench.emulators import training_runners
 from overclock.bench.peers import counterpart
-from overclock.bench.report import Progress, Skip, header, ratios, silent, time_runners
-from overclock.bench.runners import Identity, units_lasting
+from overclock.bench.report import Progress, Skip, built, header, ratios, silent, time_runners
+from overclock.bench.runners import Identity, Runner, units_lasting
 from overclock.env import registry
 from overclock.errors import MissingError, UsageError
 from overclock.train.flops import update_flops
@@ -82,13 +83,15 @@ class TrainingRunner:
 def measure_training(config: BenchConfig, progress: Progress | None = None) -> dict[str, Any]:
     """Time PPO at every batch (a number of lanes), in both precisions; returns the JSON-able report."""
     config.refuse_unused("training")
-    others = [name for name in config.peer_names() if name != PUREJAXRL]
+    emulated = registry.spec(config.env).rules_in_rust
+    allowed = PYBOYS if emulated else (PUREJAXRL,)
+    others = [name for name in config.peer_names() if name not in allowed]
     if others:
-        raise UsageError(f"Training is measured beside {PUREJAXRL} only, not beside {', '.join(others)}.")
+        raise UsageError(f"Training is measured beside {' and '.join(allowed)} only, not beside {', '.join(others)}.")
     if PUREJAXRL in config.peer_names():
         counterpart(registry.spec(config.env).id, "gymnax")
     dataclasses.replace(config, peers="").validate()
-    if config.options and config.peer_names():
+    if config.options and PUREJAXRL in config.peer_names():
         raise UsageError(f"{PUREJAXRL} knows no --options; leave one of the two out.")
     device, entry = machine.find_device(config.device), registry.spec(config.env)
     results: list[dict[str, Any]] = []
@@ -120,11 +123,13 @@ def training_config(lanes: int) -> PPOConfig:
     return PPOConfig(num_envs=lanes, num_steps=NUM_STEPS, num_epochs=4, num_minibatches=4, anneal=False)
 
 
-def _runners(config: BenchConfig, env_id: str, lanes: int, platform: str) -> tuple[list[TrainingRunner], list[Skip]]:
-    env, params = registry.make(env_id, **config.static())
+def _runners(config: BenchConfig, env_id: str, lanes: int, platform: str) -> tuple[list[Runner], list[Skip]]:
     shared, skipped = training_config(lanes), []
+    if registry.spec(env_id).rules_in_rust:
+        return built(training_runners(env_id, config.peer_names(), lanes, config.static(), config.seed, shared))
+    env, params = registry.make(env_id, **config.static())
     ours = {XLA: shared, BF16: dataclasses.replace(shared, precision="bf16")}
-    runners = []
+    runners: list[Runner] = []
     for name, training in ours.items():
         trainer = make_train(env, params, training)
         identity = Identity(name, overclock.__version__, lanes, platform, "same_step")

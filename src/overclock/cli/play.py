@@ -21,8 +21,8 @@ class Play:
     """Id of the environment, for example cartpole."""
     options: tuple[str, ...] = ()
     """Static options of the environment, frameskip=8 for example."""
-    fps: float = 50.0
-    """Steps and frames per second; fewer is easier."""
+    fps: float | None = None
+    """Steps and frames per second; fewer is easier. Unset: the environment's own, mostly 50."""
     seed: int | None = None
     """Seed of the episodes; without it every game differs."""
 
@@ -33,11 +33,11 @@ class Play:
         from overclock.cli.terminal import Terminal
         from overclock.env.registry import parse_options
 
-        play.check(self.env, self.fps)
+        entry = play.check(self.env, 1.0 if self.fps is None else self.fps)
         options = parse_options(self.options)
         terminal = Terminal()
         with console().status(f"Compiling {self.env} ..."):
             game = play.Game.of(self.env, self.seed, options)
         with terminal:
-            play.loop(game, terminal, self.fps)
+            play.loop(game, terminal, entry.fps if self.fps is None else self.fps)
         return 0

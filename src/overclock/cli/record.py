@@ -33,8 +33,9 @@ class Record:
     """Who plays: random actions, the environment's scripted controller, or always the action zero."""
     seed: int = 0
     """Seed of the episodes and of random actions."""
-    fps: float = 50.0
-    """Frames per second; a GIF counts in hundredths of a second and shows at most 50."""
+    fps: float | None = None
+    """Frames per second; a GIF counts in hundredths of a second and shows at most 50. Unset: the environment's own,
+    mostly 50."""
     width: int = 400
     """Width of the picture in pixels; the height follows."""
     renderer: str | None = None

@@ -39,6 +39,7 @@ class Spec:
     renderers: tuple[tuple[str, str], ...] = ()  # (name, the same) pairs of others, for `overclock record --renderer`
     controller: str | None = None  # "package.module:function", obs -> action: a scripted player for recordings
     keys: tuple[tuple[str, int], ...] = ()  # (key name, action) pairs for `overclock play`
+    fps: float = 50.0  # steps per second that a person can follow, in `overclock play` and in recordings
     native: str | None = None  # "package.module:Class": a Rust HostVector of the same environment
     rules_in_rust: bool = False  # JAX calls the Rust side: a HostVector is that side itself, unless told otherwise
     summary: str = ""

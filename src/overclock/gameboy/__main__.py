@@ -1,7 +1,8 @@
 """Compares our emulator with PyBoy from the command line.
 
-python -m overclock.gameboy check [PART-OF-A-NAME ...] [--fuzz SEED]     every micro-ROM, game and benchmark
-python -m overclock.gameboy trace NAME --frame N [--last 40]            what PyBoy executed up to that frame
+python -m overclock.gameboy check [PART-OF-A-NAME ...]              every micro-ROM, game and benchmark
+python -m overclock.gameboy check maze --fuzz SEED --episodes N     random inputs, frame-skips, drawings, saved states
+python -m overclock.gameboy trace NAME --frame N [--last 40]        what PyBoy executed up to that frame
 """
 
 import argparse
@@ -70,7 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     check = commands.add_parser("check")
     check.add_argument("names", nargs="*")
-    check.add_argument("--fuzz", type=int)
+    check.add_argument("--fuzz", type=int, help="the seed of random inputs, skipped and drawn frames, saved states")
+    check.add_argument("--episodes", type=int, help="so many seeds, from that of --fuzz (0) on")
     tracing = commands.add_parser("trace")
     tracing.add_argument("name")
     tracing.add_argument("--frame", type=int, required=True)
@@ -82,15 +84,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         executed = trace(rom_bytes(rom), plain_steps(chosen.frame), cgb=rom.cgb, sound=rom.sound, last=chosen.last)
         sys.stdout.write("\n".join(map(str, executed)) + "\n")
         return 0
+    if chosen.episodes is not None and chosen.episodes < 1:
+        parser.error(f"--episodes must be at least 1, got {chosen.episodes}")
     names = [name for name in roms if not chosen.names or any(part in name for part in chosen.names)]
-    different = 0
-    for name in names:
-        wrong = check_rom(roms[name], chosen.fuzz)
-        different += wrong is not None
-        sys.stdout.write(f"{'differs' if wrong else 'same   '} {name}\n" + (f"  {wrong}\n" if wrong else ""))
-        sys.stdout.flush()
+    if not names:
+        parser.error(f"no ROM of ours has {' or '.join(chosen.names)} in its name")
+    first = 0 if chosen.fuzz is None else chosen.fuzz
+    seeds = [chosen.fuzz] if chosen.episodes is None else range(first, first + chosen.episodes)
+    different = sum(not check_seeds(roms[name], seeds) for name in names)
     sys.stdout.write(f"{len(names) - different} of {len(names)} are the same\n")
     return int(different > 0)
+
+
+def check_seeds(rom: MicroRom, seeds: Sequence[int | None]) -> bool:
+    """Whether a ROM does the same with every seed; the first difference is told, with the seed that shows it."""
+    for seed in seeds:
+        wrong = check_rom(rom, seed)
+        if wrong is not None:
+            sys.stdout.write(f"differs {rom.name}" + ("" if seed is None else f" --fuzz {seed}") + f"\n  {wrong}\n")
+            return False
+    frames = sum(step.frames for seed in seeds for step in steps_for(rom, seed))
+    told = f", {len(seeds)} episodes, {frames:,} frames" if len(seeds) > 1 else ""
+    sys.stdout.write(f"same    {rom.name}{told}\n")
+    sys.stdout.flush()
+    return True
 
 
 if __name__ == "__main__":

@@ -64,7 +64,9 @@ class PyBoyConsole:
     def snapshot(self, pixels: bool) -> Snapshot:
         memory, file = self.pyboy.memory, self.pyboy.register_file
         content = {
-            name: np.array(memory[start : start + length], np.uint8) for name, (start, length) in self.areas.items()
+            # PyBoy gives lists, which become bytes sooner than they become an array.
+            name: np.frombuffer(bytes(memory[start : start + length]), np.uint8)
+            for name, (start, length) in self.areas.items()
         }
         if self.cgb:
             content |= {

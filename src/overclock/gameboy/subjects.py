@@ -15,10 +15,13 @@ PLACES = {name: range(AREAS[name][0], sum(AREAS[name])) for name in SHOWN}
 
 
 class PyBoyReference:
-    """`num_envs` games on PyBoy; an episode's seed is the subject's own, drawn from the lane's."""
+    """`num_envs` games on PyBoy; an episode's seed is the subject's own, drawn from the lane's.
 
-    def __init__(self, num_envs: int, game: str, observation: str | None = None) -> None:
-        self.num_envs = num_envs
+    With `memory=False` its state is the described values alone: that is half the work, and a few numbers.
+    """
+
+    def __init__(self, num_envs: int, game: str, observation: str | None = None, memory: bool = True) -> None:
+        self.num_envs, self._memory = num_envs, memory
         self._loaded = load_game(game, observation=observation)
         self._games = [PyBoyGame(self._loaded) for _ in range(num_envs)]
         self._seeds = np.ones(num_envs, np.int32)
@@ -64,9 +67,11 @@ class PyBoyReference:
         return np.stack([game.observe() for game in self._games])
 
     def _state(self) -> Arrays:
+        values = {name: self._values[:, column].copy() for column, name in enumerate(self._loaded.readings.names)}
+        if not self._memory:
+            return {**values, "steps": self._steps.copy()}
         snapshots = [game.console.snapshot(False) for game in self._games if game.console is not None]
         memory = {name: np.stack([shown.memory[name] for shown in snapshots]) for name in SHOWN}
-        values = {name: self._values[:, column].copy() for column, name in enumerate(self._loaded.readings.names)}
         cycles = np.array([shown.cycles for shown in snapshots], np.int64)
         return {**memory, **values, "cycles": cycles, "steps": self._steps.copy()}
 

@@ -27,6 +27,17 @@ TUNED: dict[str, dict[str, Any]] = {
         "entropy_coefficient": 0.05,
         "normalise_observations": True,
     },
+    **{
+        f"gameboy-{game}-v1": {
+            "total_steps": steps,
+            "num_envs": 32,
+            "num_steps": 64,
+            "learning_rate": 2.5e-3,
+            "gamma": 0.97,
+            "normalise_observations": True,
+        }
+        for game, steps in (("paddle", 131_072), ("maze", 65_536))
+    },
     "halfcheetah-v5": {
         "total_steps": 50_331_648,
         "num_envs": 2048,

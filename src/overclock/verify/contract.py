@@ -167,6 +167,7 @@ class Twin:
     scenarios: str | None = None  # folder or package of level 2's scenario files
     modules: str | None = None  # "package.module:MODULES": the functions of level 1, see module.py
     transfer: str | None = None  # "package.module:PLAN": what level 4 trains and compares, see transfer_plan.py
+    learnt_as: "Twin | None" = None  # what level 4 plays instead, where another observation is learnt in less time
     traced: bool = False  # the reference tells which branches of its code ran (`trace`, see subject.py)
     self_checks: str = "overclock.verify.metamorphic_rules:RULES"  # what level 2 expects of `metamorphic`
     exhaustive: Mapping[str, Any] | None = None  # limits of a walk over all its states, see exhaustive.py
@@ -196,7 +197,9 @@ class Twin:
         given = dict(self.performance.options)
         planted, bug = given.pop("patches", []), dataclasses.asdict(self.plants[name])
         options = (*given.items(), ("patches", planted if bug in planted else [*planted, bug]))
-        return dataclasses.replace(self, performance=dataclasses.replace(self.performance, options=options))
+        performance = dataclasses.replace(self.performance, options=options)
+        learnt_as = None if self.learnt_as is None else self.learnt_as.planted(name)
+        return dataclasses.replace(self, performance=performance, learnt_as=learnt_as)
 
 
 def gaps(reference: np.ndarray, performance: np.ndarray) -> np.ndarray:

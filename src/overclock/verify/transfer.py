@@ -33,6 +33,7 @@ def check_transfer(
 
     `quick` shrinks the plan to something a test can run; the result says so.
     """
+    twin = twin.learnt_as or twin
     if plan is None:
         plan = TransferPlan() if twin.transfer is None else load(twin.transfer)
         assert isinstance(plan, TransferPlan)
@@ -73,6 +74,7 @@ def returns_alone(
     For the report on a twin that a lower level refuted: many ports were never compared in any other way. None where
     the twin's plan states no margin for untrained policies.
     """
+    twin = twin.learnt_as or twin
     plan = None if twin.transfer is None else load(twin.transfer)
     if plan is None or plan.margins is None or RANDOM not in plan.margins:
         return None

@@ -80,7 +80,9 @@ impl Machine {
         while self.dma.copied < due {
             let from = source + self.dma.copied as u16;
             let from = if from >= 0xE000 { from - 0x2000 } else { from };
-            self.oam[self.dma.copied as usize] = self.read(now, 1, from);
+            // Not by the CPU's way to video RAM, which looks at the LCD, which looks at this copy.
+            let byte = if from >> 13 == 4 { self.ram[self.video_offset(from)] } else { self.read(now, 1, from) };
+            self.oam[self.dma.copied as usize] = byte;
             self.dma.copied += 1;
         }
         if due == LENGTH {

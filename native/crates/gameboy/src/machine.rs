@@ -60,6 +60,8 @@ pub(crate) struct Machine {
     pub color_mode: bool,
     pub double: bool,
     pub frame_done: bool,
+    /// A transition of the LCD is being taken: what it reads must not take another one.
+    in_transition: bool,
     /// Cycles that the CPU has to wait for, taken at the next boundary.
     pub stall: u64,
     /// The dot at cycle `dot_from`.
@@ -97,6 +99,7 @@ impl Machine {
             color_mode: is_color && rom.color,
             double: false,
             frame_done: false,
+            in_transition: false,
             stall: 0,
             dot_base: 0,
             dot_from: 0,
@@ -168,7 +171,7 @@ impl Machine {
     #[inline]
     pub fn sync_lcd(&mut self, now: u64, last: u64) {
         let (now, last) = (self.dots(now), self.dots(last));
-        if self.lcd.at > now {
+        if self.lcd.at > now || self.in_transition {
             return;
         }
         while self.lcd.at <= last {
@@ -184,6 +187,7 @@ impl Machine {
 
     fn take_transition(&mut self) {
         let next = self.lcd.next;
+        self.in_transition = true;
         match next {
             Next::Transfer if self.dma.is_active() => {
                 let now = self.cycle_of(self.lcd.at);
@@ -215,6 +219,7 @@ impl Machine {
             }
             _ => {}
         }
+        self.in_transition = false;
         let oam = &self.oam;
         self.requested |= self.lcd.take(|lcd| crate::sprites::penalty(lcd, oam));
         match next {

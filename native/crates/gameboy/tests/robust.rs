@@ -36,6 +36,26 @@ fn random_bytes_run_on_every_console() {
     }
 }
 
+/// Copies look at memory while the LCD is being looked at; what they read must not make it look again, for ever.
+#[test]
+fn copies_from_anywhere_end() {
+    let mut bytes = common::rom_of(&[0x18, 0xFE]); // jr @
+    bytes[0x143] = 0x80;
+    let rom = Arc::new(Rom::new(&bytes).unwrap());
+    for compat in [Compat::PyBoy, Compat::Hardware] {
+        for high in 0x80..=0xFF {
+            let mut gameboy = GameBoy::new(rom.clone(), &Options { compat, ..Options::default() });
+            gameboy.tick(1, false);
+            for (address, value) in [(0xFF51, high), (0xFF52, 0x40), (0xFF53, 0x81), (0xFF54, 0), (0xFF55, 0xFF)] {
+                gameboy.write(address, value);
+            }
+            gameboy.tick(1, true);
+            gameboy.write(0xFF46, high);
+            gameboy.tick(1, true);
+        }
+    }
+}
+
 #[test]
 fn code_without_opcodes_that_hang_runs_for_long() {
     let mut random = Random(3);

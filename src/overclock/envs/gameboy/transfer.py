@@ -6,7 +6,6 @@ from overclock.verify.subject import SubjectSpec
 from overclock.verify.transfer_plan import TransferPlan
 
 TRAINING: dict[str, Any] = {
-    "total_steps": 16_384,
     "num_envs": 8,
     "num_steps": 64,
     "learning_rate": 2.5e-3,
@@ -17,19 +16,24 @@ TRAINING: dict[str, Any] = {
 STRENGTHS = (("random", 0.0), ("trained", 1.0))
 
 
-def _plan(game: str, margin: float, reason: str, planted: str) -> TransferPlan:
+def _plan(game: str, margin: float, reason: str, steps: int, seeds: int, **others: Any) -> TransferPlan:
     return TransferPlan(
-        training=TRAINING,
+        training={**TRAINING, "total_steps": steps},
         strengths=STRENGTHS,
-        seeds=3,
+        seeds=seeds,
         looks=1,
         episodes=16,
         margins={name: margin for name, _ in STRENGTHS},
         margin_reason=reason,
-        reference_env=SubjectSpec("overclock.gameboy.pyboy_game:make_pyboy_env", (("game", game),)),
-        planted=planted,
+        reference_env=SubjectSpec(
+            "overclock.gameboy.pyboy_game:make_pyboy_env", (("game", game), ("observation", "ram"))
+        ),
+        planted="buttons-mixed-up",
+        **others,
     )
 
 
-MAZE = _plan("maze", 4.0, "four of the 63 pellets", "held-too-briefly")
-PADDLE = _plan("paddle", 2.0, "two bricks", "buttons-mixed-up")
+# A press of one frame moves as one of eight does, so returns cannot show that buttons are held too briefly.
+# Three policies per side were too few for the planted bug to be seen (2026-11-17): hence eight, as a second attempt.
+MAZE = _plan("maze", 2.0, "two of the 63 pellets", 32_768, seeds=8, unseen="held-too-briefly", attempt=2)
+PADDLE = _plan("paddle", 2.0, "two bricks", 16_384, seeds=3)

@@ -4,6 +4,8 @@ Levels 1 and 2 of an emulator are its instructions and test ROMs (`python -m ove
 these twins are levels 3 and 4: whole episodes as an agent plays them, and policies trained on either side.
 """
 
+import dataclasses
+
 from overclock.gameboy.game import load_game
 from overclock.gameboy.oracle import import_pyboy
 from overclock.gameboy.subjects import SHOWN
@@ -25,13 +27,13 @@ PLANTS = {
 
 
 def maze() -> Twin:
-    """The maze, as its description says: its picture, two by two pixels."""
-    return _twin("maze")
+    """The maze, as its description says: its picture, two by two pixels. Policies learn it from its RAM."""
+    return dataclasses.replace(_twin("maze"), learnt_as=_twin("maze", "ram", memory=False))
 
 
 def paddle() -> Twin:
     """The paddle game, seen in its RAM."""
-    return _twin("paddle")
+    return dataclasses.replace(_twin("paddle"), learnt_as=_twin("paddle", "ram", memory=False))
 
 
 def paddle_picture() -> Twin:
@@ -45,14 +47,18 @@ def prepare() -> None:
     extension()
 
 
-def _twin(game: str, observation: str | None = None) -> Twin:
+def _twin(game: str, observation: str | None = None, memory: bool = True) -> Twin:
+    """`memory` is left out where states are kept by the thousand: level 3 compares it, level 4 need not visit it."""
     options = {} if observation is None else {"observation": observation}
     values = load_game(game).readings.names
     fields = [Field(name) for name in ("obs", "reward", "terminated", "truncated")]
-    fields += [Field(f"state.{name}") for name in (*SHOWN, *values, "cycles", "steps")]
+    shown = (*SHOWN, *values, "cycles", "steps") if memory else (*values, "steps")
+    fields += [Field(f"state.{name}") for name in shown]
     return Twin(
         name=f"gameboy-{game}-v1" + (f", {observation}" if observation else ""),
-        reference=SubjectSpec("overclock.gameboy.subjects:PyBoyReference", (("game", game), *options.items())),
+        reference=SubjectSpec(
+            "overclock.gameboy.subjects:PyBoyReference", (("game", game), *options.items(), ("memory", memory))
+        ),
         performance=SubjectSpec(
             "overclock.gameboy.subjects:GameBoySubject",
             (("batch", f"{BATCH}:GameBoy{game.title()}"), ("options", options), ("draws", ["seed"])),
