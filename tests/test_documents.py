@@ -34,12 +34,21 @@ PARSED = {
 }  # fmt: skip
 
 
+# These compile for ten seconds and more.
+LONG = ("overclock train", 'make("halfcheetah")', 'make("walker2d")', "make_train(")
+
+
+def marks(text: str) -> list:
+    return [pytest.mark.long] * any(words in text for words in LONG)
+
+
 def blocks(language: str) -> list:
     found = []
     for document in DOCUMENTS:
         for number, match in enumerate(FENCE.finditer(document.read_text())):
             if match["language"] == language:
-                found.append(pytest.param(match["body"], id=f"{document.relative_to(ROOT)}:{number}"))
+                body, name = match["body"], f"{document.relative_to(ROOT)}:{number}"
+                found.append(pytest.param(body, id=name, marks=marks(body)))
     return found
 
 
@@ -50,7 +59,7 @@ def commands() -> list:
         for line in block.values[0].splitlines():
             if line.startswith("$ "):
                 command = line.removeprefix("$ ").partition("  #")[0].strip()
-                found.setdefault(command, pytest.param(command, id=f"{block.id}:{line}"))
+                found.setdefault(command, pytest.param(command, id=f"{block.id}:{line}", marks=marks(command)))
     return list(found.values())
 
 

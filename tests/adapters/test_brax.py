@@ -235,7 +235,8 @@ def put_back_device_put_replicated(monkeypatch):
 
 
 @pytest.mark.usefixtures("put_back_device_put_replicated")
-@pytest.mark.parametrize("wrap_env_fn", [None, pytest.param(wrap, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("wrap_env_fn", [None, wrap])
 def test_brax_ppo_trains(wrap_env_fn):
     reports: list[tuple[int, dict[str, Any]]] = []
     _, params, metrics = ppo.train(

@@ -79,7 +79,7 @@ def test_experience_to_learn_from_can_be_as_large_as_training_needs():
     assert experience.obs.shape == (64, 4096, 8)
 
 
-@pytest.mark.parametrize("where", ["jax", "host"])
+@pytest.mark.parametrize("where", [pytest.param("jax", marks=pytest.mark.long), "host"])
 def test_the_parts_are_seconds_and_learning_takes_some(where):
     # Nothing here depends on the environment or the network, and these are compiled soonest.
     env, params = overclock.make("cartpole")

@@ -26,6 +26,7 @@ def report():
         return json.loads(json.dumps(training.measure_training(SMALL)))
 
 
+@pytest.mark.long
 def test_rows_are_ours_and_the_peers_in_both_precisions(report):
     assert [row["implementation"] for row in report["results"]] == ROWS
     assert not report["skipped"]

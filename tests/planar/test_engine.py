@@ -213,6 +213,12 @@ def judge(apart):
     assert apart["float32"].max() <= 1e-4
 
 
+# RK4 is compared in tests/envs/robots/test_steps.py, too.
+@pytest.mark.parametrize(
+    "robot",
+    ["halfcheetah", *(pytest.param(name, marks=pytest.mark.long) for name in ("walker2d", "hopper"))],
+    indirect=True,
+)
 def test_a_control_step_is_mujocos(robot, few_optimisations):
     judge(control_steps(robot, 2000, seed=1))
 

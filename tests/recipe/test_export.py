@@ -104,6 +104,7 @@ def test_its_own_tests_say_why_they_are_skipped_without_the_original_and_find_a_
     assert "2 failed, 1 skipped" in said
 
 
+@pytest.mark.long
 def test_verify_asks_the_original_again(made):
     project, _, site = made
     words = ("-m", "overclock", "verify", "pond_jax", "--only", "1", "--json", "--output", str(site / "report"))

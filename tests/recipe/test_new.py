@@ -27,7 +27,10 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize("env_id", KNOWN)
+@pytest.mark.parametrize(
+    "env_id",
+    [pytest.param(name, marks=[pytest.mark.long] * (name not in ("Pendulum-v1", "Taxi-v4"))) for name in KNOWN],
+)
 def test_a_gymnasium_environment_becomes_a_project_whose_functions_can_be_recorded(env_id, tmp_path, monkeypatch):
     if env_id not in gymnasium.registry:
         pytest.skip(f"this Gymnasium has no {env_id}")

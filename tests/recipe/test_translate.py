@@ -47,6 +47,7 @@ def told(tmp_path_factory):
     return project, ended, json.loads((ended.run / "report.json").read_text())
 
 
+@pytest.mark.long
 def test_both_mistakes_are_caught_where_they_show_and_repaired(told):
     _, ended, report = told
     assert ended.outcome == "done", ended.sentence

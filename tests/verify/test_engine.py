@@ -221,6 +221,7 @@ def test_a_bug_that_only_the_walk_finds_ends_as_a_repro(tmp_path):
     assert (tmp_path / "repro" / "1" / "repro.json").exists()
 
 
+@pytest.mark.long
 def test_a_finite_environment_is_also_proven():
     report = verify("verify.test_engine:finite_lake", episodes=8, levels=[3])
     level = report["levels"][0]

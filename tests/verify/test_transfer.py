@@ -51,6 +51,7 @@ def quick(heard):
     return check_transfer(twin(), quick=True, progress=lambda *event: heard.append(event))
 
 
+@pytest.mark.long
 def test_the_true_twin_is_never_called_different(quick):
     assert quick["verdict"] in ("pass", "inconclusive"), quick["summary"]
     assert quick["quick"]

@@ -15,6 +15,7 @@ def far(transition):
     return transition.info["x_position"]
 
 
+@pytest.mark.long
 def test_the_scripted_player_runs():
     env, _ = overclock.make("halfcheetah")
     batch = vectorize(env, 8)

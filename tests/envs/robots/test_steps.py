@@ -40,8 +40,11 @@ class Pair(NamedTuple):
 
 @pytest.fixture(
     scope="module",
-    params=[(halfcheetah, "half_cheetah.xml"), (walker2d, "walker2d_v5.xml"), (hopper, "hopper.xml")],
-    ids=["halfcheetah", "walker2d", "hopper"],
+    params=[
+        pytest.param((halfcheetah, "half_cheetah.xml"), marks=pytest.mark.long, id="halfcheetah"),
+        pytest.param((walker2d, "walker2d_v5.xml"), marks=pytest.mark.long, id="walker2d"),
+        pytest.param((hopper, "hopper.xml"), id="hopper"),
+    ],
 )
 def pair(request):
     from overclock.planar.reference import reference
@@ -86,6 +89,7 @@ def test_a_step_is_mujocos_wherever_it_begins(pair):
     np.testing.assert_array_equal(ref.outputs["truncated"], begun["steps"] >= 999)
 
 
+@pytest.mark.long
 def test_capsules_that_cross_move_nothing_in_the_plane():
     """As in MuJoCo, which pushes them sideways; here a folded hopper's torso and foot."""
     qpos = np.array([0.0, 0.5492051173012896, -0.8642000120792834, 0.0544158691203957, -2.928090172568381, -0.53103400])

@@ -16,6 +16,7 @@ from overclock.recipe.translate import translate
 from overclock.recipe.ways import Ways
 
 
+@pytest.mark.long
 def test_cartpole_becomes_rust_that_the_judge_accepts_and_that_can_be_timed(tmp_path, toolchain, monkeypatch):
     agent, judging = AgentChoice("builtin"), Judging(levels=(1, 3), episodes=2, held_out=2)
     made = new_project(tmp_path / "cartpole", "gymnasium:CartPole-v1", "rust", agent, judging=judging).project
