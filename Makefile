@@ -22,7 +22,7 @@ demo: setup ## Translate Gymnasium's CartPole, verify it, time it beside the ori
 test verify: export PYTHONDONTWRITEBYTECODE :=
 
 # Three workers on two cores: a test that waits for a process or a time limit leaves its core to another one.
-test: $(VENV)/.test native ## Run all tests (about 15 minutes on 2 cores)
+test: $(VENV)/.test native ## Run all tests but the long ones (under 15 minutes on 2 cores)
 	@if [ -f $(VENV)/.native ] && cargo --version >/dev/null 2>&1; then cd native && cargo test --quiet --locked; fi
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long" $(PYTEST_ARGS)
 
