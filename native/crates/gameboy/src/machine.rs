@@ -85,7 +85,7 @@ impl Machine {
             timer: Timer::default(),
             serial: Serial::new(),
             joypad: Joypad::new(),
-            sound: Sound::new(options.sound),
+            sound: Sound::new(options.sound, is_color),
             lcd: Lcd::new(is_color),
             dma: Dma::default(),
             hdma: Hdma::default(),
