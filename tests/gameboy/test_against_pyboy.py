@@ -24,11 +24,6 @@ except MissingError:
     missing = True
 needs_ours = pytest.mark.skipif(missing, reason="overclock-native with GameBoy is not built; run `make native`")
 ROMS = micro_roms()
-# Not emulated yet, and listed in native/crates/gameboy/README.md; whoever mends one has to take it out here.
-OPEN = {
-    "dma_from_vram": "an OAM transfer from video RAM that is blocked meanwhile",
-    "dma_in_mid_picture": "a line is drawn from OAM as it is after a transfer, not in the middle of it",
-}
 FUZZED = [name for name in ROMS if name.startswith(("joypad", "picture_window_at_7", "random_interrupted_1"))]
 
 
@@ -45,12 +40,8 @@ def agree(rom, steps, **options):
     assert wrong is None, str(wrong)
 
 
-def known(name, reason):
-    return pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=reason)) if reason else name
-
-
 @needs_ours
-@pytest.mark.parametrize("name", [known(name, OPEN.get(name)) for name in ROMS])
+@pytest.mark.parametrize("name", ROMS)
 def test_a_micro_rom_does_the_same(name):
     rom = ROMS[name]
     agree(rom.program.rom, plain_steps(rom.frames), cgb=rom.cgb, sound=rom.sound)

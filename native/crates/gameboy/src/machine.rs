@@ -253,7 +253,7 @@ impl Machine {
 
     /// The next cycle at which something can happen that the CPU has to be stopped for.
     pub fn next_horizon(&self) -> u64 {
-        let lcd = if self.hdma.is_waiting() { self.lcd.at } else { self.lcd.next_request() };
+        let lcd = if self.hdma.is_waiting() || self.dma.is_active() { self.lcd.at } else { self.lcd.next_request() };
         self.timer.next_request().min(self.serial.done).min(self.cycle_of(lcd))
     }
 
