@@ -24,17 +24,6 @@ except MissingError:
     missing = True
 needs_ours = pytest.mark.skipif(missing, reason="overclock-native with GameBoy is not built; run `make native`")
 ROMS = micro_roms()
-# Not emulated yet, and listed in native/crates/gameboy/README.md; whoever mends one has to take it out here.
-SOUND = "with sound on, channels do not end and the wave memory is not locked while it plays"
-OPEN = {
-    "dma_from_vram": "an OAM transfer from video RAM that is blocked meanwhile",
-    "dma_in_mid_picture": "a line is drawn from OAM as it is after a transfer, not in the middle of it",
-    "sound_on_length_ends_channels": SOUND,
-    "sound_on_sweep_ends_channel_one": SOUND,
-    "sound_on_silent_converters_end_channels": SOUND,
-    "sound_on_any_write": SOUND,
-    "sound_on_wave_memory_while_playing": SOUND,
-}
 FUZZED = [name for name in ROMS if name.startswith(("joypad", "picture_window_at_7", "random_interrupted_1"))]
 
 
@@ -51,12 +40,8 @@ def agree(rom, steps, **options):
     assert wrong is None, str(wrong)
 
 
-def known(name, reason):
-    return pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=reason)) if reason else name
-
-
 @needs_ours
-@pytest.mark.parametrize("name", [known(name, OPEN.get(name)) for name in ROMS])
+@pytest.mark.parametrize("name", ROMS)
 def test_a_micro_rom_does_the_same(name):
     rom = ROMS[name]
     agree(rom.program.rom, plain_steps(rom.frames), cgb=rom.cgb, sound=rom.sound)
@@ -88,9 +73,7 @@ def test_a_benchmark_does_the_same(name):
 @needs_ours
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("seed", range(1, 6))
-def test_a_game_does_the_same(name, seed, request):
-    if (name, seed) == ("maze", 1):
-        request.applymarker(pytest.mark.xfail(strict=True, reason=SOUND))
+def test_a_game_does_the_same(name, seed):
     program = game_program(name)
     address = program.symbols["seed"].address
     begin = [Step(20, True), Step(8, True, writes=((address, seed), (address + 1, 17 * seed)))]
@@ -118,7 +101,7 @@ def test_a_game_does_the_same_in_a_hundred_episodes(name):
 @pytest.mark.parametrize("kind", random_programs.KINDS)
 def test_any_program_does_the_same(kind, seed):
     rom = random_programs.random_rom(kind, seed)
-    agree(rom.program.rom, fuzzed_steps(seed, 30))
+    agree(rom.program.rom, fuzzed_steps(seed, 30), cgb=rom.cgb, sound=rom.sound)
 
 
 def test_pyboy_agrees_with_itself():

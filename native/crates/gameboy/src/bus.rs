@@ -218,6 +218,9 @@ fn lockable(address: u16) -> bool {
 impl Bus for Machine {
     #[inline(always)]
     fn fetch(&mut self, now: u64, m: u64, address: u16) -> u8 {
+        if m > 0 && address >= 0x8000 && self.dma.is_active() {
+            self.copy_for_operand(When::stack(now, m));
+        }
         self.get(address, When::stack(now, m))
     }
 

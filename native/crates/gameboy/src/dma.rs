@@ -1,5 +1,7 @@
 //! Copies without the CPU: to OAM, and to the video RAM of a Game Boy Color.
 
+use crate::Compat;
+use crate::bus::When;
 use crate::cpu::Bus;
 use crate::machine::{Machine, VRAM};
 use crate::state::saved;
@@ -67,11 +69,28 @@ impl Machine {
         self.dma.start = now + if self.dma.active { DELAY_AGAIN } else { DELAY };
         self.dma.copied = 0;
         self.dma.active = true;
+        // Lines are drawn, and their length found, with the sprites that have been copied when the reference looks.
+        self.horizon = self.horizon.min(self.cycle_of(self.lcd.at));
         self.map();
     }
 
     /// Copy what is due up to `now`.
     pub fn sync_dma(&mut self, now: u64) {
+        self.copy_due(now, false);
+    }
+
+    /// In the reference, what is due when an operand is fetched from elsewhere than ROM is kept from video RAM as that
+    /// fetch would be.
+    #[cold]
+    pub fn copy_for_operand(&mut self, when: When) {
+        if self.compat == Compat::PyBoy && self.dma.register >> 5 == 4 {
+            self.sync_dma(when.at - 4);
+            let locked = self.lcd.is_drawing_at(self.dots(when.at));
+            self.copy_due(when.at, locked);
+        }
+    }
+
+    fn copy_due(&mut self, now: u64, locked: bool) {
         if now < self.dma.start {
             return;
         }
@@ -81,8 +100,11 @@ impl Machine {
             let from = source + self.dma.copied as u16;
             let from = if from >= 0xE000 { from - 0x2000 } else { from };
             // Not by the CPU's way to video RAM, which looks at the LCD, which looks at this copy.
-            let byte = if from >> 13 == 4 { self.ram[self.video_offset(from)] } else { self.read(now, 1, from) };
-            self.oam[self.dma.copied as usize] = byte;
+            self.oam[self.dma.copied as usize] = match from >> 13 {
+                _ if locked => 0xFF,
+                4 => self.ram[self.video_offset(from)],
+                _ => self.read(now, 1, from),
+            };
             self.dma.copied += 1;
         }
         if due == LENGTH {

@@ -61,6 +61,10 @@ impl GameBoy {
             if self.run_frame() == Ran::Hook {
                 return frame;
             }
+            if self.machine.sound.is_emulated() {
+                let dot = self.machine.dots(self.now);
+                self.machine.sound.end_frame(dot);
+            }
         }
         frames
     }

@@ -28,7 +28,7 @@ impl Machine {
             0xFF06 => self.timer.tma,
             0xFF07 => self.timer.tac | 0xF8,
             0xFF0F => self.requested | 0xE0,
-            0xFF10..=0xFF3F => self.sound.read(address),
+            0xFF10..=0xFF3F => self.sound.read(self.dots(when.at), address),
             0xFF40 => self.lcd.lcdc,
             0xFF41 => self.lcd.read_stat(),
             0xFF42 => self.lcd.scy,
@@ -41,6 +41,7 @@ impl Machine {
             0xFF49 => self.lcd.obp1,
             0xFF4A => self.lcd.wy,
             0xFF4B => self.lcd.wx,
+            0xFF76 | 0xFF77 if self.is_color => self.sound.read_levels(self.dots(when.at), address),
             _ if self.is_color => self.read_color_io(address),
             _ => 0xFF,
         }
@@ -53,7 +54,6 @@ impl Machine {
             0xFF68 => color.background.index | 0x40,
             0xFF6A => color.objects.index | 0x40,
             0xFF72 | 0xFF73 | 0xFF75 => color.undocumented[usize::from(address - 0xFF72)],
-            0xFF76 | 0xFF77 => 0,
             _ if !self.color_mode => 0xFF,
             0xFF4C => color.key0 | 0xFB,
             0xFF4D => color.key1,
@@ -82,14 +82,17 @@ impl Machine {
             0xFF04..=0xFF07 => {
                 self.sync_timer(when.at);
                 match address {
-                    0xFF04 => self.timer.write_div(when.at),
+                    0xFF04 => self.reset_div(when.at),
                     0xFF05 => self.timer.write_tima(when.at, value),
                     0xFF06 => self.timer.write_tma(when.at, value),
                     _ => self.timer.write_tac(when.at, value & 7),
                 }
             }
             0xFF0F => self.requested = value & 0x1F,
-            0xFF10..=0xFF3F => self.sound.write(address, value),
+            0xFF10..=0xFF3F if self.sound.is_emulated() => {
+                self.sound.write(self.dots(when.at), address, value, self.sound_phase(when.at), self.double);
+            }
+            0xFF10..=0xFF3F => {}
             0xFF40..=0xFF4B => {
                 self.sync_lcd(when.lcd, when.start);
                 self.write_lcd(address, value, when);
@@ -101,6 +104,19 @@ impl Machine {
             _ if self.is_color => self.write_color_io(address, value, when),
             _ => {}
         }
+    }
+
+    /// How many dots ago the bit of DIV's counter fell that the sound's sequencer hangs on.
+    fn sound_phase(&self, now: u64) -> u64 {
+        (self.timer.counter(now) >> u32::from(self.double)) % crate::sound::STEP
+    }
+
+    /// DIV goes back to 0.
+    pub fn reset_div(&mut self, now: u64) {
+        if self.sound.is_emulated() {
+            self.sound.reset_clock(self.dots(now), self.sound_phase(now));
+        }
+        self.timer.write_div(now);
     }
 
     fn write_lcd(&mut self, address: u16, value: u8, when: When) {

@@ -152,6 +152,15 @@ impl Lcd {
         self.at = dot + FRAME;
     }
 
+    /// Whether an access at `dot`, which is not far away, will be kept from video RAM: from 4 dots before mode 3.
+    pub fn is_drawing_at(&self, dot: u64) -> bool {
+        match self.next {
+            Next::Transfer => self.at <= dot + 4,
+            Next::HBlank => self.at > dot,
+            _ => false,
+        }
+    }
+
     /// Dots of mode 3, without what sprites and scrolling add.
     fn transfer(&self) -> u64 {
         if self.color && !self.first { 170 } else { 172 }

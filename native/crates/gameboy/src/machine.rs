@@ -87,7 +87,7 @@ impl Machine {
             timer: Timer::default(),
             serial: Serial::new(),
             joypad: Joypad::new(),
-            sound: Sound::new(options.sound),
+            sound: Sound::new(options.sound, is_color),
             lcd: Lcd::new(is_color),
             dma: Dma::default(),
             hdma: Hdma::default(),
@@ -258,7 +258,7 @@ impl Machine {
 
     /// The next cycle at which something can happen that the CPU has to be stopped for.
     pub fn next_horizon(&self) -> u64 {
-        let lcd = if self.hdma.is_waiting() { self.lcd.at } else { self.lcd.next_request() };
+        let lcd = if self.hdma.is_waiting() || self.dma.is_active() { self.lcd.at } else { self.lcd.next_request() };
         self.timer.next_request().min(self.serial.done).min(self.cycle_of(lcd))
     }
 

@@ -172,7 +172,7 @@ fn stop(cpu: &mut Cpu, machine: &mut Machine, now: u64) {
         let at = now - 4;
         machine.sync(at, at);
         machine.switch_speed(at);
-        machine.timer.write_div(at);
+        machine.reset_div(at);
         machine.color.key1 ^= 0x81;
     }
 }

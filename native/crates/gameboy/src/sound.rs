@@ -1,4 +1,18 @@
-//! The sound registers as the CPU sees them. No samples are made.
+//! The sound as the CPU can see it: registers, which channels play, wave memory, and the channels' levels.
+//!
+//! Nothing here runs along with the CPU: whoever looks first brings it up to date. Time is in dots.
+
+mod envelope;
+mod length;
+mod noise;
+mod pulse;
+mod sweep;
+mod wave;
+
+use noise::Noise;
+use pulse::Pulse;
+use sweep::{Slide, Sweep};
+use wave::Wave;
 
 use crate::state::saved;
 
@@ -8,45 +22,246 @@ const UNREADABLE: [u8; 32] = [
     0xFF, 0x00, 0x00, 0xBF, 0x00, 0x00, 0x70, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
 ];
 const NR52: usize = 0x16;
+/// Dots from one step of the sequencer to the next, 512 a second.
+pub(crate) const STEP: u64 = 8192;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sound {
     emulated: bool,
+    color: bool,
     registers: [u8; 0x20],
-    wave: [u8; 16],
+    power: bool,
+    /// The dot at which it went on.
+    powered: u64,
+    /// Which of the sequencer's eight steps comes next, and when.
+    step: u8,
+    next: u64,
+    /// 2: the sequencer's next step does nothing, because a Game Boy Color's sound went on while the bit that it hangs on
+    /// was set. 1: that step is over, and until the next one lengths are clocked as if it had done something.
+    skips: u8,
+    /// When the bit would have fallen after the power went; later the reference does not see that it is set.
+    edge: u64,
+    sweep: Sweep,
+    first: Pulse,
+    second: Pulse,
+    wave: Wave,
+    noise: Noise,
 }
 
 impl Sound {
-    pub fn new(emulated: bool) -> Self {
-        Self { emulated, registers: [0; 0x20], wave: [0xFF; 16] }
+    pub fn new(emulated: bool, color: bool) -> Self {
+        Self {
+            emulated,
+            color,
+            registers: [0; 0x20],
+            power: false,
+            powered: 0,
+            step: 0,
+            next: STEP,
+            skips: 0,
+            edge: STEP,
+            sweep: Sweep::default(),
+            first: Pulse::new(),
+            second: Pulse::new(),
+            wave: Wave::new(),
+            noise: Noise::new(),
+        }
     }
 
     pub fn is_emulated(&self) -> bool {
         self.emulated
     }
 
+    /// Take the sequencer's steps up to `dot`.
+    fn sync(&mut self, dot: u64) {
+        while self.power && self.next <= dot {
+            let at = self.next;
+            self.next += STEP;
+            self.take_step(at);
+        }
+    }
+
+    fn take_step(&mut self, dot: u64) {
+        self.skips = self.skips.saturating_sub(1);
+        if self.skips == 1 {
+            return;
+        }
+        let step = self.step;
+        self.step = (step + 1) & 7;
+        if step & 1 == 0 {
+            self.first.clock_length(dot);
+            self.second.clock_length(dot);
+            self.wave.clock_length(dot);
+            self.noise.clock_length(dot);
+        }
+        if step & 3 == 2 {
+            self.first.sync(dot);
+            match self.sweep.clock() {
+                Slide::Stays => {}
+                Slide::To(frequency) => self.first.frequency = frequency,
+                Slide::Last(frequency) => {
+                    self.first.frequency = frequency;
+                    self.first.on = false;
+                }
+                Slide::Ends => self.first.on = false,
+            }
+        }
+        if step & 1 != 0 {
+            self.first.envelope.clock(step == 7);
+            self.second.envelope.clock(step == 7);
+            self.noise.envelope.clock(step == 7);
+        }
+    }
+
+    /// DIV is written. The sequencer hangs on one of its counter's bits: where that was set, it takes a step.
+    pub fn reset_clock(&mut self, dot: u64, phase: u64) {
+        self.sync(dot);
+        if self.power && phase >= STEP / 2 {
+            self.take_step(dot);
+        }
+        self.edge = dot + STEP;
+        self.next = dot + STEP;
+    }
+
+    /// The reference looks at the end of a frame; whoever looks again in the same moment sees no position move.
+    pub fn end_frame(&mut self, dot: u64) {
+        self.sync(dot);
+        self.wave.sync(dot);
+        self.wave.settle();
+    }
+
+    fn playing(&self) -> u8 {
+        let channels = [self.first.on, self.second.on, self.wave.on, self.noise.on];
+        channels.iter().rev().fold(0, |bits, on| bits << 1 | u8::from(*on))
+    }
+
     /// FF10 to FF3F.
-    pub fn read(&self, address: u16) -> u8 {
+    pub fn read(&mut self, dot: u64, address: u16) -> u8 {
         if !self.emulated {
             return 0;
         }
         let index = usize::from(address - 0xFF10);
-        if index >= 0x20 { self.wave[index - 0x20] } else { self.registers[index] | UNREADABLE[index] }
+        match index {
+            NR52 => {
+                self.sync(dot);
+                0x70 | u8::from(self.power) << 7 | self.playing()
+            }
+            0x20.. => {
+                self.sync(dot);
+                self.wave.sync(dot);
+                self.wave.read(index - 0x20, dot, self.color)
+            }
+            _ => self.registers[index] | UNREADABLE[index],
+        }
     }
 
-    pub fn write(&mut self, address: u16, value: u8) {
+    /// FF76 and FF77 of a Game Boy Color: what two channels play at this moment.
+    pub fn read_levels(&mut self, dot: u64, address: u16) -> u8 {
+        if !self.emulated {
+            return 0;
+        }
+        self.sync(dot);
+        if address == 0xFF76 {
+            self.first.sync(dot);
+            self.second.sync(dot);
+            self.first.level() | self.second.level() << 4
+        } else {
+            self.wave.sync(dot);
+            self.noise.sync(dot);
+            self.wave.level() | self.noise.level() << 4
+        }
+    }
+
+    /// `phase` is how many dots ago the bit of DIV's counter that the sequencer hangs on fell; `double` that the CPU is
+    /// at its double speed.
+    pub fn write(&mut self, dot: u64, address: u16, value: u8, phase: u64, double: bool) {
+        self.sync(dot);
         let index = usize::from(address - 0xFF10);
-        if index >= 0x20 {
-            self.wave[index - 0x20] = value;
-        } else if index == NR52 {
-            self.registers[NR52] = value & 0x80;
-            if value & 0x80 == 0 {
-                self.registers = [0; 0x20];
+        match index {
+            NR52 => self.write_power(dot, value & 0x80 != 0, phase),
+            0x20.. => {
+                self.wave.sync(dot);
+                self.wave.write(index - 0x20, value, dot, self.color);
             }
-        } else if self.registers[NR52] & 0x80 != 0 {
-            self.registers[index] = value;
+            _ if self.power => {
+                self.registers[index] = value;
+                self.write_channel(dot, index, value, double);
+            }
+            _ if !self.color => self.write_length(index, value),
+            _ => {}
+        }
+    }
+
+    fn write_power(&mut self, dot: u64, power: bool, phase: u64) {
+        if power && !self.power {
+            let is_set = self.color && phase >= STEP / 2 && dot < self.edge;
+            self.powered = dot;
+            self.step = 0;
+            self.skips = if is_set { 2 } else { 0 };
+            self.next = dot + if is_set { STEP - phase } else { STEP };
+        } else if !power {
+            self.edge = dot + STEP - phase;
+            let keep = !self.color;
+            self.registers = [0; 0x20];
+            self.sweep = Sweep::default();
+            self.first.power_off(keep);
+            self.second.power_off(keep);
+            self.wave.power_off(keep);
+            self.noise.power_off(keep);
+        }
+        self.power = power;
+    }
+
+    /// Lengths can be loaded without power.
+    fn write_length(&mut self, index: usize, value: u8) {
+        match index {
+            0x01 => self.first.length.load(value),
+            0x06 => self.second.length.load(value),
+            0x0B => self.wave.length.load(value),
+            0x10 => self.noise.length.load(value),
+            _ => {}
+        }
+    }
+
+    fn write_channel(&mut self, dot: u64, index: usize, value: u8, double: bool) {
+        let between = self.skips != 0 || self.step & 1 != 0;
+        match index {
+            0x00..0x05 => self.first.sync(dot),
+            0x05..0x0A => self.second.sync(dot),
+            0x0A..0x0F => self.wave.sync(dot),
+            _ => self.noise.sync(dot),
+        }
+        match index {
+            0x00 => self.first.on &= !self.sweep.write(value),
+            0x01 => self.first.write_duty(value),
+            0x02 => self.first.write_envelope(value),
+            0x03 => self.first.write_low(value),
+            0x04 => {
+                let slides = self.sweep.slides();
+                if self.first.write_control(value, dot, between, double, slides)
+                    && self.sweep.trigger(self.first.frequency)
+                {
+                    self.first.on = false;
+                }
+            }
+            0x06 => self.second.write_duty(value),
+            0x07 => self.second.write_envelope(value),
+            0x08 => self.second.write_low(value),
+            0x09 => {
+                self.second.write_control(value, dot, between, double, false);
+            }
+            0x0A => self.wave.write_converter(value),
+            0x0B => self.wave.length.load(value),
+            0x0C => self.wave.write_volume(value),
+            0x0D => self.wave.write_low(value),
+            0x0E => self.wave.write_control(value, dot, between),
+            0x10 => self.noise.length.load(value),
+            0x11 => self.noise.write_envelope(value),
+            0x12 => self.noise.write_pace(value, dot),
+            0x13 => self.noise.write_control(value, dot, between, dot - self.powered),
+            _ => {}
         }
     }
 }
 
-saved!(Sound { registers, wave });
+saved!(Sound { registers, power, powered, step, next, skips, edge, sweep, first, second, wave, noise });

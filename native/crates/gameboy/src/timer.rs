@@ -44,6 +44,10 @@ impl Timer {
         ((now - self.zero) >> 8) as u8
     }
 
+    pub fn counter(&self, now: u64) -> u64 {
+        now - self.zero
+    }
+
     /// Count up to `now`; whether an interrupt was requested on the way.
     pub fn sync(&mut self, now: u64) -> bool {
         let mut interrupt = false;

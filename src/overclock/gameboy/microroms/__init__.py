@@ -14,6 +14,7 @@ TOPICS = (
     "transfers",
     "mappers",
     "sound",
+    "channels",
     "instructions",
     "random_programs",
     "color",

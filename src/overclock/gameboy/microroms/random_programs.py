@@ -1,13 +1,14 @@
 """Programs from a seed: loads, arithmetic, stack, calls, loops and writes to I/O, straight on and in loops."""
 
+import functools
 import random
 
 from overclock.gameboy.instructions import ARITHMETIC, BIT_GROUPS, REGISTERS, SHIFTS
-from overclock.gameboy.microroms.micro import MicroRom, code, micro, store
+from overclock.gameboy.microroms.micro import MicroRom, code, micro, note, store
 from overclock.gameboy.microroms.scene import SCENE
 
 COUNT = 12
-KINDS = ("straight", "looping", "interrupted")
+KINDS = ("straight", "looping", "interrupted", "sounding", "sounding_in_color")
 # Registers a random program may write without losing itself; LCDC stays on, and interrupts have handlers.
 WRITABLE = (
     "DIV",
@@ -40,7 +41,11 @@ def roms() -> list[MicroRom]:
 
 def random_rom(kind: str, seed: int) -> MicroRom:
     """The program of a kind that belongs to a seed."""
-    return {"straight": _straight, "looping": _looping, "interrupted": _interrupted}[kind](seed)
+    makers = {
+        "straight": _straight, "looping": _looping, "interrupted": _interrupted, "sounding": _sounding,
+        "sounding_in_color": functools.partial(_sounding, cgb=True),
+    }  # fmt: skip
+    return makers[kind](seed)
 
 
 def _point(rng: random.Random) -> str:
@@ -139,3 +144,57 @@ def _interrupted(seed: int) -> MicroRom:
         after=HELPER,
         frames=30,
     )
+
+
+CONTROLS = ("NR14", "NR24", "NR34", "NR44")
+SOUNDS = (
+    "NR10",
+    "NR11",
+    "NR12",
+    "NR13",
+    "NR21",
+    "NR22",
+    "NR23",
+    "NR30",
+    "NR31",
+    "NR32",
+    "NR33",
+    "NR41",
+    "NR42",
+    "NR43",
+)
+LEVELS = ("0xFF76", "0xFF77")  # what the channels play at the moment: only a Game Boy Color shows it
+
+
+def _sound_value(rng: random.Random, register: str) -> int:
+    """Anything, but mostly what is heard: short lengths, converters that are on, high tones."""
+    usual = {
+        "NR11": 0x38, "NR21": 0x38, "NR31": 0xF0, "NR41": 0x38, "NR12": 0x80, "NR22": 0x80, "NR42": 0x80, "NR30": 0x80,
+        "NR13": 0xF0, "NR23": 0xF0, "NR33": 0xF0,
+    }  # fmt: skip
+    high = 7 if rng.random() < 0.6 else 0
+    if register in CONTROLS:
+        return rng.choice((0x00, 0x40, 0x80, 0x80, 0xC0, 0xC0)) | (high or rng.randrange(8))
+    return rng.randrange(256) | (usual.get(register, 0) if rng.random() < 0.8 else 0)
+
+
+def _sounding(seed: int, cgb: bool = False) -> MicroRom:
+    """Writes to sound registers, waits of any length, and all that can be seen of the sound."""
+    rng = random.Random(f"sounding {seed} {cgb}")
+    seen = ("NR52", "NR52", "WAVE + 3", *(LEVELS * 3 if cgb else ()))
+    body = store("NR52", 0) + store("NR52", 0x80) + code("outer:")
+    for i in range(180):
+        draw = rng.random()
+        if draw < 0.45:
+            register = rng.choice((*SOUNDS, *CONTROLS, *CONTROLS))
+            body += store(register, _sound_value(rng, register))
+        elif draw < 0.5:
+            body += store(*rng.choice((("DIV", 0), ("NR52", 0x80), ("NR52", 0), ("WAVE + 7", rng.randrange(256)))))
+        elif draw < 0.8:
+            rounds = rng.choice((1, 2, rng.randrange(1, 40), rng.randrange(1, 256)))
+            body += code(f"ld b, {rounds}", f".w{i}:", "dec b", f"jr nz, .w{i}", *["nop"] * rng.randrange(4))
+        else:
+            body += note(rng.choice(seen))
+    body += code("ld a, h", "cp 0xDE", "jp c, outer")
+    name = f"random_sounding{'_in_color' * cgb}_{seed}"
+    return micro(name, "any sound does the same", body, frames=60, cgb=cgb, sound=True)

@@ -21,6 +21,8 @@ def roms() -> list[MicroRom]:
     found += [_serial(name, control) for name, control in (("inside", 0x81), ("outside", 0x80), ("stopped", 0x01))]
     return [
         *found, _dma_reads(), _dma_length(), _dma_restart(), _dma_sees_changes(), _dma_register(), _dma_while_drawing(),
+        *(_dma_while_drawing(wait) for wait in (9, 36, 63, 81, 117)),
+        *(_dma_blocked(name, lines) for name, lines in OPERANDS.items()),
         _serial_interrupt(), _serial_restart(), _serial_registers(), _joypad_rows(), _joypad_interrupt(),
         _joypad_halt(),
         _joypad_unwritten(),
@@ -75,14 +77,29 @@ def _dma_register() -> MicroRom:
     return micro("dma_register_reads_back", "FF46 reads as it was written", body)
 
 
-def _dma_while_drawing() -> MicroRom:
+# What a program in HRAM executes while a transfer from video RAM goes on.
+OPERANDS = {"none": ("nop",), "one": ("ld a, 5",), "two": ("ld de, 0x1234",), "an_address": ("ldh a, [0xFF90]",)}
+
+
+def _dma_blocked(name: str, lines: tuple[str, ...]) -> MicroRom:
+    routine = code("routine:", "ld a, 0x80", "ldh [DMA], a") + code(*lines) * (90 // (1 + len(name))) + code("nop") * 20
+    body = code("xor a", "ldh [LCDC], a", "ld de, 0x8000", "ld bc, 0x0100", "call fill") + store("LCDC", 0x91)
+    body += code("push hl", "ld hl, routine", "ld de, HRAM", "ld c, routine.end - routine", ".next:", "ld a, [hl+]")
+    body += code("ld [de], a", "inc de", "dec c", "jr nz, .next", ".line:", "ldh a, [LY]", "cp 30", "jr nz, .line")
+    body += code("call HRAM", "pop hl") + nops(200)
+    return micro(f"dma_from_vram_while_operands_are_fetched_{name}", "a transfer reads video RAM whatever is executed",
+                 body, after=routine + code("ret", ".end:") + FILL)  # fmt: skip
+
+
+def _dma_while_drawing(wait: int = 0) -> MicroRom:
     body = code("call scene", "call copy_oam") + store("LCDC", 0x93) + code("push hl", "ld de, 0xC100", "ld bc, 0x0100")
     body += code("call fill", "pop hl", "call copy_routine", "ld b, 0xC1", ".again:", "ldh a, [LY]", "cp 60")
-    body += code("jr nz, .again", "call HRAM", "ld de, 0xC100", ".next:", "ld a, [de]", "add 5", "ld [de], a", "inc e")
-    body += code("ld a, e", "cp 160", "jr nz, .next", "jr .again")
+    body += code("jp nz, .again") + nops(wait)
+    body += code("call HRAM", "ld de, 0xC100", ".next:", "ld a, [de]", "add 5", "ld [de], a", "inc e")
+    body += code("ld a, e", "cp 160", "jr nz, .next", "jp .again")
     text = SCENE + sprite_table([(50 + i, 20 + 9 * i, i, 0) for i in range(12)]) + DMA_ROUTINE + COPY_ROUTINE
     return micro(
-        "dma_in_mid_picture",
+        f"dma_in_mid_picture{f'_after_{wait}' if wait else ''}",
         "a transfer in the middle of a picture changes the sprites below it",
         body,
         after=text,
