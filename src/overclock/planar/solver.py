@@ -7,9 +7,9 @@ and the next one has nothing left to do but to take out its rounding errors. Tha
 starts does not matter for where it ends.
 
 MuJoCo chooses the length of every step along its line. Full steps can go in circles: of a million random states (angles
-within 1.1, velocities within 11) nine lead them from one set of rows to another and back, a metre deep in the floor. Half steps leave a circle for the
-neighbourhood of the minimum, and full ones find it from there. So some of these follow some of those, by turns, and
-only a full step ends the search: a half step that is short has still half of its way before it.
+within 1.1, velocities within 11) nine lead them from one set of rows to another and back, a metre deep in the floor.
+Half steps leave a circle for the neighbourhood of the minimum, and full ones find it from there. So some of these
+follow some of those, by turns, and only a full step ends the search: a short half step has half of its way before it.
 """
 
 import functools
