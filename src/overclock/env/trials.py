@@ -35,16 +35,11 @@ def sample_action(env: Environment[Any, Any], rng: Rng, state: EnvState, params:
 
 def find_step(env: Environment[Any, Any], params: Any, terminated: bool) -> tuple[EnvState, Any, Rng]:
     """A state, action and randomness of random play whose step terminates (or does not)."""
-    rngs = Rng.of(3).lanes(SEARCH_LANES)
-    (states, actions, ends), firsts = _search(env, _Same(params))(rngs, terminated)
-    hits = np.flatnonzero(np.asarray(ends) == terminated)
-    if hits.size == 0:
+    hits, lanes = _looked(env, _Same(params), terminated)
+    if not hits.any():
         what = "terminating" if terminated else "continuing"
         raise NotReachedError(f"no {what} step in {SEARCH_LANES} x {SEARCH_STEPS} steps of random play.")
-    lane_number = int(hits[0])
-    rng = jax.tree.map(lambda leaf: leaf[lane_number], rngs)
-    rng = rng.replace(counter=rng.counter + np.uint32(1) + firsts[lane_number].astype(np.uint32))
-    return (*jax.tree.map(lambda leaf: leaf[lane_number], (states, actions)), rng)
+    return jax.tree.map(lambda leaf: leaf[int(hits.argmax())], lanes)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -60,27 +55,41 @@ class _Same:
         return isinstance(other, _Same) and self.params is other.params
 
 
+@functools.lru_cache(maxsize=4)
+def _looked(env: Environment[Any, Any], given: _Same, terminated: bool) -> tuple[Any, tuple[EnvState, Any, Rng]]:
+    """(the lanes whose last step was of the kind, that step); several checks ask for the same one."""
+    hits, lanes = _search(env, given)(Rng.of(3).lanes(SEARCH_LANES), terminated)
+    return np.asarray(hits), lanes
+
+
 @functools.lru_cache(maxsize=2)
 def _search(env: Environment[Any, Any], given: _Same) -> Callable[[Rng, bool], Any]:
-    """Random play in every lane, up to the first step of a kind; compiled once for all checks that look for one.
+    """Random play of all lanes up to the first step of a kind in any; compiled once for all checks that look for one.
 
     The parameters are no argument of it: a space may be made of their values, which a traced one does not have.
     """
     unlimited = given.params.replace(max_steps=None)
 
-    def step(carry: Any, _: None) -> tuple[Any, Any]:
-        rng, state = carry
+    def step(rng: Rng, state: EnvState) -> Any:
         action = sample_action(env, rng, state, unlimited)
         _, after, _, ended, _, _ = env.step(rng, state, action, unlimited)
-        return (rng.advance(), after), (state, action, ended)
+        return ended, (state, action, rng), (rng.advance(), after)
 
-    def lane(rng: Rng, terminated: Any) -> Any:
-        _, state = env.reset(rng, unlimited)
-        _, (states, actions, ends) = jax.lax.scan(step, (rng.advance(), state), None, SEARCH_STEPS)
-        first = jnp.argmax(ends == terminated)
-        return jax.tree.map(lambda leaf: leaf[first], (states, actions, ends)), first
+    def play(rngs: Rng, terminated: Any) -> Any:
+        def goes_on(carry: Any) -> Any:
+            taken, ended, *_ = carry
+            return (taken < SEARCH_STEPS) & ~jnp.any(ended == terminated)
 
-    return jax.jit(jax.vmap(lane, in_axes=(0, None)))
+        def turn(carry: Any) -> Any:
+            return (carry[0] + 1, *jax.vmap(step)(*carry[-1]))
+
+        rngs, states = begun = jax.vmap(lambda rng: (rng.advance(), env.reset(rng, unlimited)[1]))(rngs)
+        actions = jax.vmap(lambda rng, state: sample_action(env, rng, state, unlimited))(rngs, states)
+        none = jnp.full(SEARCH_LANES, ~jnp.bool_(terminated))
+        _, ended, lanes, _ = jax.lax.while_loop(goes_on, turn, (0, none, (states, actions, rngs), begun))
+        return ended == terminated, lanes
+
+    return jax.jit(play)
 
 
 def other_values(params: Any) -> Any:
