@@ -172,6 +172,15 @@ impl Lcd {
         }
     }
 
+    /// The line up to which LY changes every 456 dots from `next_line` on.
+    pub fn last_regular_line(&self) -> u8 {
+        match self.next {
+            Next::Transfer | Next::HBlank if !self.first => VISIBLE - 1,
+            Next::VBlankLine => 153,
+            _ => self.ly,
+        }
+    }
+
     /// Take the transition that is due. `penalty` gives what mode 3 lasts longer; the result is what to request in IF.
     pub fn take(&mut self, penalty: impl FnOnce(&Self) -> i64) -> u8 {
         let due = self.at;
