@@ -35,38 +35,39 @@ impl When {
 impl Machine {
     #[inline(always)]
     fn get(&mut self, address: u16, when: When) -> u8 {
-        let offset = usize::from(address & 0x0FFF);
-        if address < 0x8000 {
-            let base = self.rom_map[usize::from(address >> 14)] as usize + usize::from(address & 0x3FFF);
-            if let Some(byte) = self.rom.bytes.get(base) {
-                return *byte;
-            }
-        } else if let Some(byte) = self.ram.get(self.read_map[usize::from(address >> 12 & 7)] as usize + offset) {
+        if let Some(byte) = self.ram.get(place(&self.read_map, address)) {
             return *byte;
-        } else if address >= 0xFF80 {
+        }
+        if address >= 0xFF80 {
             return self.high[usize::from(address & 0x7F)];
         }
-        self.get_elsewhere(address, when)
+        if let Some(byte) = self.rom.bytes.get(self.rom_place(address)) {
+            return *byte;
+        }
+        self.get_elsewhere(address, when.start, when.at, when.lcd)
     }
 
     #[inline(always)]
     fn put(&mut self, address: u16, value: u8, when: When) {
-        let offset = usize::from(address & 0x0FFF);
-        if address >= 0x8000 {
-            if let Some(byte) = self.ram.get_mut(self.write_map[usize::from(address >> 12 & 7)] as usize + offset) {
-                *byte = value;
-                return;
-            }
-            if (0xFF80..0xFFFF).contains(&address) {
-                self.high[usize::from(address & 0x7F)] = value;
-                return;
-            }
+        if let Some(byte) = self.ram.get_mut(place(&self.write_map, address)) {
+            *byte = value;
+        } else if (0xFF80..0xFFFF).contains(&address) {
+            self.high[usize::from(address & 0x7F)] = value;
+        } else {
+            self.put_elsewhere(address, value, when.start, when.at, when.lcd);
         }
-        self.put_elsewhere(address, value, when);
     }
 
+    /// Where the byte at `address` lies in the ROM; beyond its end where none does.
+    #[inline(always)]
+    pub fn rom_place(&self, address: u16) -> usize {
+        self.rom_map[usize::from(address >> 14)].wrapping_add(u32::from(address)) as usize
+    }
+
+    /// Numbers and not a `When`: only those who come here have to put one together.
     #[inline(never)]
-    fn get_elsewhere(&mut self, address: u16, when: When) -> u8 {
+    fn get_elsewhere(&mut self, address: u16, start: u64, at: u64, lcd: u64) -> u8 {
+        let when = When { start, at, lcd };
         match address {
             0x0000..0x8000 => self.boot_byte(address),
             0x8000..0xA000 => {
@@ -91,7 +92,8 @@ impl Machine {
     }
 
     #[inline(never)]
-    fn put_elsewhere(&mut self, address: u16, value: u8, when: When) {
+    fn put_elsewhere(&mut self, address: u16, value: u8, start: u64, at: u64, lcd: u64) {
+        let when = When { start, at, lcd };
         if self.dma.is_active() {
             self.sync_dma(when.at);
         }
@@ -209,6 +211,12 @@ impl Machine {
     }
 }
 
+/// Where the byte at `address` lies in `ram`; beyond its end where it is not there.
+#[inline(always)]
+pub(crate) fn place(map: &[u32; 16], address: u16) -> usize {
+    map[usize::from(address >> 12)].wrapping_add(u32::from(address)) as usize
+}
+
 /// Video RAM and OAM: what the LCD can lock.
 #[inline(always)]
 fn lockable(address: u16) -> bool {
@@ -218,6 +226,9 @@ fn lockable(address: u16) -> bool {
 impl Bus for Machine {
     #[inline(always)]
     fn fetch(&mut self, now: u64, m: u64, address: u16) -> u8 {
+        if let Some(byte) = self.rom.bytes.get(self.rom_place(address)) {
+            return *byte;
+        }
         if m > 0 && address >= 0x8000 && self.dma.is_active() {
             self.copy_for_operand(When::stack(now, m));
         }
@@ -278,82 +289,5 @@ impl Bus for Machine {
     #[inline(always)]
     fn looped(&mut self, cpu: Cpu, now: u64, target: u16, length: u16) -> u64 {
         self.idle_cycles(cpu, now, target, length)
-    }
-}
-
-/// The machine while the CPU runs: code is fetched straight from the ROM's bytes.
-pub(crate) struct Running<'a> {
-    pub machine: &'a mut Machine,
-    pub rom: &'a [u8],
-}
-
-impl Running<'_> {
-    #[inline(always)]
-    fn rom_byte(&self, address: u16) -> Option<u8> {
-        if address >= 0x8000 {
-            return None;
-        }
-        let base = self.machine.rom_map[usize::from(address >> 14)] as usize;
-        self.rom.get(base + usize::from(address & 0x3FFF)).copied()
-    }
-}
-
-impl Bus for Running<'_> {
-    #[inline(always)]
-    fn fetch(&mut self, now: u64, m: u64, address: u16) -> u8 {
-        match self.rom_byte(address) {
-            Some(byte) => byte,
-            None => self.machine.fetch(now, m, address),
-        }
-    }
-
-    #[inline(always)]
-    fn read(&mut self, now: u64, m: u64, address: u16) -> u8 {
-        self.machine.read(now, m, address)
-    }
-
-    #[inline(always)]
-    fn write(&mut self, now: u64, m: u64, address: u16, value: u8) {
-        self.machine.write(now, m, address, value);
-    }
-
-    #[inline(always)]
-    fn read_checked(&mut self, now: u64, m: u64, address: u16) -> u8 {
-        self.machine.read_checked(now, m, address)
-    }
-
-    #[inline(always)]
-    fn write_checked(&mut self, now: u64, m: u64, address: u16, value: u8) {
-        self.machine.write_checked(now, m, address, value);
-    }
-
-    #[inline(always)]
-    fn read_stack(&mut self, now: u64, m: u64, address: u16) -> u8 {
-        self.machine.read_stack(now, m, address)
-    }
-
-    #[inline(always)]
-    fn write_stack(&mut self, now: u64, m: u64, address: u16, value: u8) {
-        self.machine.write_stack(now, m, address, value);
-    }
-
-    #[inline(always)]
-    fn write_sp(&mut self, now: u64, m: u64, address: u16, value: u8) {
-        self.machine.write_sp(now, m, address, value);
-    }
-
-    #[inline(always)]
-    fn bail(&mut self) {
-        self.machine.stop_soon();
-    }
-
-    #[inline(always)]
-    fn interrupts_on(&mut self) {
-        self.machine.interrupts_on();
-    }
-
-    #[inline(always)]
-    fn looped(&mut self, cpu: Cpu, now: u64, target: u16, length: u16) -> u64 {
-        self.machine.idle_cycles(cpu, now, target, length)
     }
 }

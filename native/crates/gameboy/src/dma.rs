@@ -130,6 +130,8 @@ impl Machine {
 
     pub fn copy_hdma_block(&mut self) {
         let now = self.cycle_of(self.lcd.at);
+        // A block that is read from the LCD's registers would find this HBlank due again.
+        self.hdma.waiting = false;
         self.hdma.waiting = self.copy_block(now);
         self.stall += HBLANK_COPY;
         self.stop_soon();

@@ -9,6 +9,8 @@ pub(crate) const LINE: u64 = 456;
 pub(crate) const FRAME: u64 = 154 * LINE;
 const VISIBLE: u8 = 144;
 const OAM_SCAN: u64 = 80;
+/// Dots that mode 3 takes at least.
+const SHORTEST_TRANSFER: u64 = 160;
 /// LY moves on this many dots before the mode does; not on a Game Boy Color after its first frame.
 const EARLY: u64 = 4;
 
@@ -181,6 +183,15 @@ impl Lcd {
         }
     }
 
+    /// The line up to which LY changes every 456 dots from `next_line` on.
+    pub fn last_regular_line(&self) -> u8 {
+        match self.next {
+            Next::Transfer | Next::HBlank if !self.first => VISIBLE - 1,
+            Next::VBlankLine => 153,
+            _ => self.ly,
+        }
+    }
+
     /// Take the transition that is due. `penalty` gives what mode 3 lasts longer; the result is what to request in IF.
     pub fn take(&mut self, penalty: impl FnOnce(&Self) -> i64) -> u8 {
         let due = self.at;
@@ -275,7 +286,7 @@ impl Lcd {
     /// The dot before which nothing happens that the CPU has to be stopped for.
     pub fn next_request(&self) -> u64 {
         if self.enabled & (ON_HBLANK | ON_SCAN) != 0 {
-            return self.at;
+            return self.next_mode_request();
         }
         let next = match self.next {
             Next::OffFrame | Next::VBlank | Next::EarlyScan | Next::Pad | Next::Frame => return self.at,
@@ -287,6 +298,20 @@ impl Lcd {
             next.min(self.line_dot()).max(self.at)
         } else {
             next.max(self.at)
+        }
+    }
+
+    /// The same while HBlanks or scans of OAM request interrupts.
+    fn next_mode_request(&self) -> u64 {
+        match (self.enabled, self.next) {
+            _ if self.first => self.at,
+            (ON_HBLANK, Next::Line) => self.at + EARLY + OAM_SCAN + SHORTEST_TRANSFER,
+            (ON_HBLANK, Next::Scan) => self.at + OAM_SCAN + SHORTEST_TRANSFER,
+            (ON_HBLANK, Next::Transfer) => self.at + SHORTEST_TRANSFER,
+            (ON_HBLANK | ON_SCAN, Next::VBlankLine) => self.frame + FRAME,
+            (ON_SCAN, Next::Transfer | Next::HBlank) if self.ly < VISIBLE - 1 => self.line_end(),
+            (ON_SCAN, Next::Line) => self.at + EARLY,
+            _ => self.at,
         }
     }
 

@@ -8,10 +8,12 @@
 
 mod bus;
 mod cartridge;
+mod code;
 mod color;
 pub mod cpu;
 mod dma;
 mod draw;
+mod fast;
 mod gameboy;
 mod hooks;
 mod idle;
@@ -19,6 +21,7 @@ mod io;
 mod joypad;
 mod lcd;
 mod machine;
+mod near;
 mod rom;
 mod run;
 mod screen;

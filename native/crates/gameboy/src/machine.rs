@@ -19,20 +19,20 @@ use crate::{Compat, Options};
 pub(crate) const VRAM: usize = 0;
 pub(crate) const WRAM: usize = 0x4000;
 pub(crate) const CARTRIDGE: usize = 0xC000;
-/// An offset beyond any memory: the access has to take the long way.
 /// More cycles than any console will run.
 pub(crate) const LATEST: u64 = 1 << 60;
-pub(crate) const ELSEWHERE: u32 = 1 << 30;
+/// Beyond any memory, whatever address is added to it: the access has to take the long way.
+const ELSEWHERE: u32 = 1 << 30;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     /// The CPU runs until it passes this cycle.
     pub horizon: u64,
-    /// Offsets into the ROM of 0000-3FFF and 4000-7FFF.
-    pub rom_map: [u32; 2],
-    /// Offsets into `ram` of each 4 KiB from 8000 on, for reads and for writes.
-    pub read_map: [u32; 8],
-    pub write_map: [u32; 8],
+    /// What to add to an address to find its byte in the ROM, for each 16 KiB.
+    pub rom_map: [u32; 4],
+    /// The same for `ram` and each 4 KiB, for reads and for writes.
+    pub read_map: [u32; 16],
+    pub write_map: [u32; 16],
     /// High RAM; the last byte is IE.
     pub high: [u8; 0x80],
     pub requested: u8,
@@ -69,14 +69,19 @@ pub(crate) struct Machine {
     dot_from: u64,
 }
 
+/// What to add to addresses from `first` on, if the byte at `first` lies at `place`.
+fn seen_at(first: u32, place: Option<usize>) -> u32 {
+    place.map_or(ELSEWHERE, |place| (place as u32).wrapping_sub(first))
+}
+
 impl Machine {
     pub fn new(rom: Arc<Rom>, options: &Options, is_color: bool) -> Self {
         let ram = vec![0; CARTRIDGE + rom.ram_size].into_boxed_slice();
         let mut machine = Self {
             horizon: 0,
-            rom_map: [0; 2],
-            read_map: [ELSEWHERE; 8],
-            write_map: [ELSEWHERE; 8],
+            rom_map: [ELSEWHERE; 4],
+            read_map: [ELSEWHERE; 16],
+            write_map: [ELSEWHERE; 16],
             high: [0; 0x80],
             requested: 0,
             idle: Idle::default(),
@@ -84,7 +89,7 @@ impl Machine {
             boot: options.boot.clone(),
             booting: options.boot.is_some(),
             cartridge: Cartridge::new(),
-            timer: Timer::default(),
+            timer: Timer::new(),
             serial: Serial::new(),
             joypad: Joypad::new(),
             sound: Sound::new(options.sound, is_color),
@@ -112,22 +117,24 @@ impl Machine {
     /// Recompute what is seen where, after anything that decides it has changed.
     pub fn map(&mut self) {
         self.idle.forget();
-        let [low, high] = self.cartridge.rom_offsets(&self.rom).map(|offset| offset as u32);
-        self.rom_map = [if self.booting { ELSEWHERE } else { low }, high];
-        let video = (VRAM + 0x2000 * usize::from(self.color.vram_bank())) as u32;
-        let work = WRAM as u32;
-        let switched = work + 0x1000 * u32::from(self.color.wram_bank());
+        let [low, high] = self.cartridge.rom_offsets(&self.rom);
+        let low = if self.booting { None } else { Some(low) };
+        self.rom_map = [seen_at(0x0000, low), seen_at(0x4000, Some(high)), ELSEWHERE, ELSEWHERE];
+        let switched = WRAM + 0x1000 * usize::from(self.color.wram_bank());
         let cartridge = match self.cartridge.window(&self.rom) {
-            Window::Ram(offset) if self.rom.ram_size >= 0x2000 => (CARTRIDGE + offset) as u32,
-            _ => ELSEWHERE,
+            Window::Ram(offset) if self.rom.ram_size >= 0x2000 => Some(CARTRIDGE + offset),
+            _ => None,
         };
-        let next = |offset: u32| if offset == ELSEWHERE { ELSEWHERE } else { offset + 0x1000 };
         let locks = self.compat == Compat::Hardware;
-        let video = if locks { ELSEWHERE } else { video };
-        self.read_map = [video, next(video), cartridge, next(cartridge), work, switched, work, ELSEWHERE];
+        let video = (!locks).then_some(VRAM + 0x2000 * usize::from(self.color.vram_bank()));
+        self.read_map[0x8..0xA].fill(seen_at(0x8000, video));
+        self.read_map[0xA..0xC].fill(seen_at(0xA000, cartridge));
+        self.read_map[0xC] = seen_at(0xC000, Some(WRAM));
+        self.read_map[0xD] = seen_at(0xD000, Some(switched));
+        self.read_map[0xE] = seen_at(0xE000, Some(WRAM));
         self.write_map = self.read_map;
         if self.screen.drawing {
-            self.write_map[..2].fill(ELSEWHERE);
+            self.write_map[0x8..0xA].fill(ELSEWHERE);
         }
         if self.dma.is_active() {
             self.write_map.fill(ELSEWHERE);
@@ -243,7 +250,9 @@ impl Machine {
 
     /// Look at every device; `last` is when the reference did so before.
     pub fn sync(&mut self, now: u64, last: u64) {
-        self.sync_timer(now);
+        if self.timer.is_due(now) {
+            self.sync_timer(now);
+        }
         self.sync_serial(now);
         if self.dma.is_active() {
             self.sync_dma(now);

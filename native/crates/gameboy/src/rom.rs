@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::code::{Code, decode};
+
 /// Bytes of a bank of ROM.
 pub const BANK: usize = 0x4000;
 const LOGO: Range<usize> = 0x104..0x134;
@@ -75,6 +77,8 @@ impl std::error::Error for RomError {}
 pub struct Rom {
     /// A power of two of bytes, so that a bank number can be masked.
     pub(crate) bytes: Box<[u8]>,
+    /// The instructions in each of its banks.
+    pub(crate) code: Box<[Code]>,
     pub(crate) mapper: Mapper,
     pub(crate) ram_size: usize,
     pub(crate) has_clock: bool,
@@ -123,7 +127,8 @@ impl Rom {
             && length == 64 * BANK
             && bytes[LOGO] == bytes[16 * BANK + LOGO.start..16 * BANK + LOGO.end];
         let color = bytes[0x143] & 0x80 != 0;
-        Ok(Self { mapper, ram_size, has_clock, color, several, bytes: padded.into_boxed_slice() })
+        let code = decode(&padded);
+        Ok(Self { mapper, ram_size, has_clock, color, several, code, bytes: padded.into_boxed_slice() })
     }
 
     /// The letters of the title, as far as they are letters.

@@ -1,7 +1,7 @@
 //! The loop: the CPU runs to the horizon, then the devices are looked at, then interrupts.
 
-use crate::bus::Running;
 use crate::cpu::{Bus, Cpu, step};
+use crate::fast::run;
 use crate::gameboy::GameBoy;
 use crate::machine::Machine;
 use crate::rom::BANK;
@@ -23,7 +23,6 @@ impl GameBoy {
     /// Run to the end of the frame, or to a hook that stops.
     pub(crate) fn run_frame(&mut self) -> Ran {
         let rom = self.machine.rom.clone();
-        let rom = &rom.bytes;
         let machine = &mut self.machine;
         let mut cpu = self.cpu;
         let mut now = self.now;
@@ -40,9 +39,9 @@ impl GameBoy {
             } else if waited {
                 (now, last) = wait(machine, now);
             } else if cpu.ei {
-                now = after_ei(&mut cpu, machine, rom, now);
+                now = after_ei(&mut cpu, machine, now);
             } else if self.hooks.is_empty() {
-                (now, last) = run(&mut cpu, machine, rom, now, last);
+                (now, last) = run(&mut cpu, machine, &rom, now, last);
             } else {
                 let stopped;
                 (now, last, stopped) = run_hooked(&mut cpu, machine, now, last, &mut self.hooks, &mut self.resume);
@@ -69,28 +68,17 @@ impl GameBoy {
                 break;
             }
         }
+        // A state is to hold no more than a frame that is not counted yet.
+        if !machine.timer.is_due(now) {
+            machine.sync_timer(now);
+        }
         self.cpu = cpu;
         self.now = now;
         ran
     }
 }
 
-/// Instructions up to the horizon, at least one. Also returns when the last one began.
-fn run(cpu: &mut Cpu, machine: &mut Machine, rom: &[u8], mut now: u64, mut last: u64) -> (u64, u64) {
-    let mut local = *cpu;
-    let mut bus = Running { machine, rom };
-    loop {
-        let next = step(&mut local, &mut bus, now);
-        if next >= bus.machine.horizon {
-            *cpu = local;
-            return (next, last.max(bus.machine.idle.last_jump(next)));
-        }
-        now = next;
-        last = next;
-    }
-}
-
-/// The same with a look at the hooks before every instruction.
+/// Instructions up to the horizon with a look at the hooks before each of them.
 fn run_hooked(
     cpu: &mut Cpu,
     machine: &mut Machine,
@@ -100,7 +88,7 @@ fn run_hooked(
     resume: &mut bool,
 ) -> (u64, u64, bool) {
     loop {
-        let bank = if cpu.pc >= 0x8000 { 0 } else { machine.rom_map[usize::from(cpu.pc >> 14)] as usize / BANK };
+        let bank = if cpu.pc >= 0x8000 { 0 } else { machine.rom_place(cpu.pc) / BANK };
         if !std::mem::take(resume) && hooks.reach(bank as u16, cpu.pc) {
             *resume = true;
             return (now, last, true);
@@ -143,9 +131,9 @@ fn serve(cpu: &mut Cpu, machine: &mut Machine, now: u64) -> Option<u64> {
 }
 
 /// The instruction after EI, and interrupts are on.
-fn after_ei(cpu: &mut Cpu, machine: &mut Machine, rom: &[u8], now: u64) -> u64 {
+fn after_ei(cpu: &mut Cpu, machine: &mut Machine, now: u64) -> u64 {
     let look = machine.next_look();
-    let mut next = step(cpu, &mut Running { machine, rom }, now);
+    let mut next = step(cpu, machine, now);
     if std::mem::take(&mut cpu.ei) {
         cpu.ime = true;
         if cpu.halted {
@@ -171,6 +159,7 @@ fn stop(cpu: &mut Cpu, machine: &mut Machine, now: u64) {
     if machine.is_color && machine.color.key1 & 1 != 0 {
         let at = now - 4;
         machine.sync(at, at);
+        machine.sync_timer(at);
         machine.switch_speed(at);
         machine.reset_div(at);
         machine.color.key1 ^= 0x81;

@@ -193,6 +193,7 @@ impl GameBoy {
             return Err(StateError::Truncated);
         }
         loaded.machine.map();
+        loaded.machine.timer.plan();
         loaded.resume = false;
         *self = loaded;
         Ok(())

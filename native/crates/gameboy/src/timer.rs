@@ -11,7 +11,7 @@ const RELOAD: u64 = 4;
 /// No event in sight.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Timer {
     /// The cycle at which the counter was 0.
     zero: u64,
@@ -24,9 +24,29 @@ pub(crate) struct Timer {
     reload: Option<u64>,
     /// When it was loaded last: a write in the same M-cycle loses against it.
     loaded: u64,
+    /// The next cycle at which the reference stops to look: an overflow, or the load that follows it. It follows from
+    /// the rest, and is asked for far more often than that changes.
+    due: u64,
 }
 
 impl Timer {
+    pub fn new() -> Self {
+        Self { zero: 0, tima: 0, tma: 0, tac: 0, counted: 0, reload: None, loaded: 0, due: NEVER }
+    }
+
+    /// Anything that `due` follows from has changed.
+    pub fn plan(&mut self) {
+        self.due = match self.reload {
+            Some(reload) => reload,
+            None if self.runs() => self.overflow(),
+            None => NEVER,
+        };
+    }
+
+    pub fn is_due(&self, now: u64) -> bool {
+        self.due <= now
+    }
+
     /// Whether loaded fields can belong together at `now`.
     pub fn is_consistent(&self, now: u64) -> bool {
         self.zero <= self.counted && (self.counted..=self.counted + LONGEST).contains(&now) && self.loaded <= now
@@ -50,6 +70,15 @@ impl Timer {
 
     /// Count up to `now`; whether an interrupt was requested on the way.
     pub fn sync(&mut self, now: u64) -> bool {
+        let was_due = self.is_due(now);
+        let interrupt = self.count(now);
+        if was_due {
+            self.plan();
+        }
+        interrupt
+    }
+
+    fn count(&mut self, now: u64) -> bool {
         let mut interrupt = false;
         loop {
             match self.reload {
@@ -88,22 +117,14 @@ impl Timer {
         self.zero + (edges << self.shift())
     }
 
-    /// The next cycle at which the reference stops to look: an overflow, or the load that follows it.
+    /// The next cycle at which the reference stops to look.
     pub fn next_event(&self) -> u64 {
-        match self.reload {
-            Some(reload) => reload,
-            None if self.runs() => self.overflow(),
-            None => NEVER,
-        }
+        self.due
     }
 
     /// The next cycle at which an interrupt is requested.
     pub fn next_request(&self) -> u64 {
-        match self.reload {
-            Some(reload) => reload,
-            None if self.runs() => self.overflow() + RELOAD,
-            None => NEVER,
-        }
+        if self.reload.is_some() { self.due } else { self.due.saturating_add(RELOAD) }
     }
 
     pub fn tima(&self) -> u8 {
@@ -115,6 +136,7 @@ impl Timer {
         if !just_loaded {
             self.tima = value;
             self.reload = None;
+            self.plan();
         }
     }
 
@@ -122,6 +144,7 @@ impl Timer {
         self.tma = value;
         if self.loaded != 0 && now < self.loaded + RELOAD {
             self.tima = value;
+            self.plan();
         }
     }
 
@@ -145,6 +168,7 @@ impl Timer {
         if before {
             self.falling_edge(now);
         }
+        self.plan();
     }
 
     pub fn write_tac(&mut self, now: u64, value: u8) {
@@ -153,6 +177,7 @@ impl Timer {
         if before && !self.signal(now) {
             self.falling_edge(now);
         }
+        self.plan();
     }
 }
 

@@ -1,10 +1,22 @@
 //! One instruction: a match over the opcodes, compiled once per bus.
 
+use super::access::{Access, Whole};
 use super::{Bus, C, Cpu, H, N, Z};
 
 /// Execute the instruction at PC, which begins at `now`; returns the cycle at which the next one begins.
 #[inline(always)]
 pub fn step<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: u64) -> u64 {
+    let opcode = bus.fetch(now, 0, cpu.pc);
+    let mut whole = Whole { bus, now };
+    let reached = execute(cpu, &mut whole, u16::from(opcode));
+    debug_assert!(reached.is_some());
+    whole.now
+}
+
+/// The same for an opcode that is known already; 0100 and more are those behind the prefix CB. None if it needs something that is out of reach: then memory is as it
+/// was, and the registers have to be put back by whoever has a copy of them.
+#[inline(always)]
+pub(crate) fn execute<B: Access>(cpu: &mut Cpu, bus: &mut B, opcode: u16) -> Option<()> {
     /// The value of an operand by its letter; `m` is the M-cycle of the access when it is in memory.
     macro_rules! get {
         (h) => {
@@ -30,56 +42,60 @@ pub fn step<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: u64) -> u64 {
             cpu.$register = $value
         };
     }
-    /// The next byte of code, in M-cycle `m`.
+    /// A byte of code after the opcode; `m` is its place and its M-cycle.
     macro_rules! byte {
-        ($m:literal) => {{
-            let value = bus.fetch(now, $m, cpu.pc);
-            cpu.pc = cpu.pc.wrapping_add(1);
-            value
-        }};
+        ($m:literal) => {
+            bus.operand($m, bus.pc(cpu).wrapping_add($m))
+        };
     }
     macro_rules! word {
         () => {{
             let low = byte!(1);
-            u16::from_le_bytes([low, byte!(2)])
+            u16::from(byte!(2)) << 8 | u16::from(low)
         }};
+    }
+    /// The instruction has so many bytes and takes so many M-cycles.
+    macro_rules! done {
+        ($bytes:literal, $m:literal) => {
+            bus.next(cpu, $bytes, $m)
+        };
     }
     macro_rules! load {
         ($to:ident, $from:ident) => {{
             set!($to, get!($from));
-            1
+            done!(1, 1)
         }};
     }
     macro_rules! load_byte {
         ($to:ident) => {{
             set!($to, byte!(1));
-            2
+            done!(2, 2)
         }};
     }
     macro_rules! from_hl {
         ($to:ident) => {{
-            set!($to, bus.read(now, 1, cpu.hl));
-            2
+            set!($to, bus.read(1, cpu.hl)?);
+            done!(1, 2)
         }};
     }
     macro_rules! to_hl {
         ($from:ident) => {{
-            bus.write(now, 1, cpu.hl, get!($from));
-            2
+            bus.write(1, cpu.hl, get!($from))?;
+            done!(1, 2)
         }};
     }
     macro_rules! increment {
         ($at:ident) => {{
             let value = cpu.increment(get!($at));
             set!($at, value);
-            1
+            done!(1, 1)
         }};
     }
     macro_rules! decrement {
         ($at:ident) => {{
             let value = cpu.decrement(get!($at));
             set!($at, value);
-            1
+            done!(1, 1)
         }};
     }
     /// One of the eight operations on A, with a value that cost `cycles` in all.
@@ -115,96 +131,84 @@ pub fn step<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: u64) -> u64 {
     }
     macro_rules! alu {
         ($operation:ident, hl) => {{
-            let value = bus.read(now, 1, cpu.hl);
+            let value = bus.read(1, cpu.hl)?;
             on_a!($operation, value);
-            2
+            done!(1, 2)
         }};
         ($operation:ident, byte) => {{
             let value = byte!(1);
             on_a!($operation, value);
-            2
+            done!(2, 2)
         }};
         ($operation:ident, $from:ident) => {{
             let value = get!($from);
             on_a!($operation, value);
-            1
+            done!(1, 1)
+        }};
+    }
+    macro_rules! rotate_a {
+        ($operation:literal) => {{
+            cpu.a = cpu.shifted($operation, cpu.a);
+            cpu.f &= C;
+            done!(1, 1)
         }};
     }
     macro_rules! jump_relative {
         ($condition:expr) => {{
             let offset = byte!(1);
-            if $condition {
-                let after = cpu.pc;
-                cpu.pc = after.wrapping_add_signed(i16::from(offset as i8));
-                if offset & 0x80 != 0 {
-                    return now + 12 + bus.looped(*cpu, now + 12, cpu.pc, after.wrapping_sub(cpu.pc));
-                }
-                3
-            } else {
-                2
-            }
+            if $condition { bus.branch(cpu, offset) } else { done!(2, 2) }
         }};
     }
     macro_rules! jump {
         ($condition:expr) => {{
             let target = word!();
-            if $condition {
-                let length = cpu.pc.wrapping_sub(target);
-                cpu.pc = target;
-                if length < 0x80 {
-                    return now + 16 + bus.looped(*cpu, now + 16, target, length);
-                }
-                4
-            } else {
-                3
-            }
+            if $condition { bus.jump(cpu, target)? } else { done!(3, 3) }
         }};
     }
     macro_rules! push {
         ($m:literal, $value:expr) => {{
-            let [high, low] = u16::to_be_bytes($value);
+            let value: u16 = $value;
+            let (high, low) = ((value >> 8) as u8, value as u8);
             cpu.sp = cpu.sp.wrapping_sub(1);
-            bus.write_stack(now, $m, cpu.sp, high);
+            bus.write_stack($m, cpu.sp, high)?;
             cpu.sp = cpu.sp.wrapping_sub(1);
-            bus.write_stack(now, $m + 1, cpu.sp, low);
+            bus.write_stack($m + 1, cpu.sp, low)?;
         }};
     }
     macro_rules! pop {
         ($read:ident, $m:literal) => {{
-            let low = bus.$read(now, $m, cpu.sp);
-            let high = bus.$read(now, $m + 1, cpu.sp.wrapping_add(1));
+            let low = bus.$read($m, cpu.sp)?;
+            let high = bus.$read($m + 1, cpu.sp.wrapping_add(1))?;
             cpu.sp = cpu.sp.wrapping_add(2);
-            u16::from_le_bytes([low, high])
+            u16::from(high) << 8 | u16::from(low)
         }};
     }
     macro_rules! call {
         ($condition:expr) => {{
             let target = word!();
             if $condition {
-                push!(4, cpu.pc);
-                cpu.pc = target;
-                6
+                push!(4, bus.pc(cpu).wrapping_add(3));
+                bus.go_to(cpu, target, 6)?;
             } else {
-                3
+                done!(3, 3)
             }
         }};
     }
     macro_rules! restart {
         ($target:literal) => {{
-            push!(2, cpu.pc);
-            cpu.pc = $target;
-            4
+            push!(2, bus.pc(cpu).wrapping_add(1));
+            bus.go_to(cpu, $target, 4)?;
         }};
     }
     macro_rules! return_if {
-        ($condition:expr) => {{
+        ($condition:expr) => {
             if $condition {
-                cpu.pc = pop!(read_stack, 2);
-                5
+                let target = pop!(read_stack, 2);
+                bus.go_to(cpu, target, 5)?;
             } else {
-                2
+                done!(1, 2)
             }
-        }};
+        };
     }
     /// CB: bits of a register, or of memory.
     macro_rules! bits {
@@ -216,123 +220,147 @@ pub fn step<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: u64) -> u64 {
                 let value = cpu.changed($opcode, value);
                 set!($at, value);
             }
-            2
+            done!(2, 2)
         }};
     }
 
-    let opcode = byte!(0);
-    let cycles: u64 = match opcode {
-        0x00 => 1,
-        0x40 | 0x49 | 0x52 | 0x5B | 0x64 | 0x6D | 0x7F => 1,
+    macro_rules! prefixed {
+        ($opcode:expr) => {{
+            let opcode: u8 = $opcode;
+            match opcode & 7 {
+                0 => bits!(opcode, b),
+                1 => bits!(opcode, c),
+                2 => bits!(opcode, d),
+                3 => bits!(opcode, e),
+                4 => bits!(opcode, h),
+                5 => bits!(opcode, l),
+                7 => bits!(opcode, a),
+                _ => {
+                    let value = bus.read(2, cpu.hl)?;
+                    if opcode >> 6 == 1 {
+                        cpu.test_bit(opcode, value);
+                        done!(2, 3)
+                    } else {
+                        let value = cpu.changed(opcode, value);
+                        bus.write(3, cpu.hl, value)?;
+                        done!(2, 4)
+                    }
+                }
+            }
+        }};
+    }
+
+    match opcode {
+        0x00 | 0x40 | 0x49 | 0x52 | 0x5B | 0x64 | 0x6D | 0x7F => done!(1, 1),
 
         0x01 => {
             let value = word!();
             cpu.set_bc(value);
-            3
+            done!(3, 3)
         }
         0x11 => {
             let value = word!();
             cpu.set_de(value);
-            3
+            done!(3, 3)
         }
         0x21 => {
             cpu.hl = word!();
-            3
+            done!(3, 3)
         }
         0x31 => {
             cpu.sp = word!();
-            3
+            done!(3, 3)
         }
         0x02 => {
-            bus.write(now, 1, cpu.bc(), cpu.a);
-            2
+            bus.write(1, cpu.bc(), cpu.a)?;
+            done!(1, 2)
         }
         0x12 => {
-            bus.write_checked(now, 1, cpu.de(), cpu.a);
-            2
+            bus.write_checked(1, cpu.de(), cpu.a)?;
+            done!(1, 2)
         }
         0x22 => {
-            bus.write(now, 1, cpu.hl, cpu.a);
+            bus.write(1, cpu.hl, cpu.a)?;
             cpu.hl = cpu.hl.wrapping_add(1);
-            2
+            done!(1, 2)
         }
         0x32 => {
-            bus.write(now, 1, cpu.hl, cpu.a);
+            bus.write(1, cpu.hl, cpu.a)?;
             cpu.hl = cpu.hl.wrapping_sub(1);
-            2
+            done!(1, 2)
         }
         0x0A => {
-            cpu.a = bus.read(now, 1, cpu.bc());
-            2
+            cpu.a = bus.read(1, cpu.bc())?;
+            done!(1, 2)
         }
         0x1A => {
-            cpu.a = bus.read_checked(now, 1, cpu.de());
-            2
+            cpu.a = bus.read_checked(1, cpu.de())?;
+            done!(1, 2)
         }
         0x2A => {
-            cpu.a = bus.read(now, 1, cpu.hl);
+            cpu.a = bus.read(1, cpu.hl)?;
             cpu.hl = cpu.hl.wrapping_add(1);
-            2
+            done!(1, 2)
         }
         0x3A => {
-            cpu.a = bus.read(now, 1, cpu.hl);
+            cpu.a = bus.read(1, cpu.hl)?;
             cpu.hl = cpu.hl.wrapping_sub(1);
-            2
+            done!(1, 2)
         }
         0x03 => {
             cpu.set_bc(cpu.bc().wrapping_add(1));
-            2
+            done!(1, 2)
         }
         0x13 => {
             cpu.set_de(cpu.de().wrapping_add(1));
-            2
+            done!(1, 2)
         }
         0x23 => {
             cpu.hl = cpu.hl.wrapping_add(1);
-            2
+            done!(1, 2)
         }
         0x33 => {
             cpu.sp = cpu.sp.wrapping_add(1);
-            2
+            done!(1, 2)
         }
         0x0B => {
             cpu.set_bc(cpu.bc().wrapping_sub(1));
-            2
+            done!(1, 2)
         }
         0x1B => {
             cpu.set_de(cpu.de().wrapping_sub(1));
-            2
+            done!(1, 2)
         }
         0x2B => {
             cpu.hl = cpu.hl.wrapping_sub(1);
-            2
+            done!(1, 2)
         }
         0x3B => {
             cpu.sp = cpu.sp.wrapping_sub(1);
-            2
+            done!(1, 2)
         }
         0x09 => {
             cpu.add_hl(cpu.bc());
-            2
+            done!(1, 2)
         }
         0x19 => {
             cpu.add_hl(cpu.de());
-            2
+            done!(1, 2)
         }
         0x29 => {
             cpu.add_hl(cpu.hl);
-            2
+            done!(1, 2)
         }
         0x39 => {
             cpu.add_hl(cpu.sp);
-            2
+            done!(1, 2)
         }
         0x08 => {
             let target = word!();
             let [low, high] = cpu.sp.to_le_bytes();
-            bus.write_sp(now, 3, target, low);
-            bus.write_sp(now, 4, target.wrapping_add(1), high);
-            5
+            bus.write_sp(3, target, low)?;
+            bus.write_sp(4, target.wrapping_add(1), high)?;
+            done!(3, 5)
         }
 
         0x04 => increment!(b),
@@ -343,10 +371,10 @@ pub fn step<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: u64) -> u64 {
         0x2C => increment!(l),
         0x3C => increment!(a),
         0x34 => {
-            let value = bus.read(now, 1, cpu.hl);
+            let value = bus.read(1, cpu.hl)?;
             let value = cpu.increment(value);
-            bus.write(now, 2, cpu.hl, value);
-            3
+            bus.write(2, cpu.hl, value)?;
+            done!(1, 3)
         }
         0x05 => decrement!(b),
         0x0D => decrement!(c),
@@ -356,10 +384,10 @@ pub fn step<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: u64) -> u64 {
         0x2D => decrement!(l),
         0x3D => decrement!(a),
         0x35 => {
-            let value = bus.read(now, 1, cpu.hl);
+            let value = bus.read(1, cpu.hl)?;
             let value = cpu.decrement(value);
-            bus.write(now, 2, cpu.hl, value);
-            3
+            bus.write(2, cpu.hl, value)?;
+            done!(1, 3)
         }
         0x06 => load_byte!(b),
         0x0E => load_byte!(c),
@@ -370,52 +398,51 @@ pub fn step<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: u64) -> u64 {
         0x3E => load_byte!(a),
         0x36 => {
             let value = byte!(1);
-            bus.write(now, 2, cpu.hl, value);
-            3
+            bus.write(2, cpu.hl, value)?;
+            done!(2, 3)
         }
 
-        0x07 | 0x0F | 0x17 | 0x1F => {
-            cpu.a = cpu.shifted(opcode >> 3, cpu.a);
-            cpu.f &= C;
-            1
-        }
+        0x07 => rotate_a!(0),
+        0x0F => rotate_a!(1),
+        0x17 => rotate_a!(2),
+        0x1F => rotate_a!(3),
         0x27 => {
             cpu.decimal_adjust();
-            1
+            done!(1, 1)
         }
         0x2F => {
             cpu.a = !cpu.a;
             cpu.f |= N | H;
-            1
+            done!(1, 1)
         }
         0x37 => {
             cpu.f = cpu.f & Z | C;
-            1
+            done!(1, 1)
         }
         0x3F => {
             cpu.f = (cpu.f & (Z | C)) ^ C;
-            1
+            done!(1, 1)
         }
 
         0x10 => {
+            bus.bail()?;
             cpu.stopped = true;
-            bus.bail();
-            1
+            done!(1, 1)
         }
         0x76 => {
+            bus.bail()?;
             cpu.halted = true;
-            bus.bail();
-            1
+            done!(1, 1)
         }
         0xF3 => {
             cpu.ime = false;
             cpu.ei = false;
-            1
+            done!(1, 1)
         }
         0xFB => {
+            bus.bail()?;
             cpu.ei = true;
-            bus.bail();
-            1
+            done!(1, 1)
         }
 
         0x18 => jump_relative!(true),
@@ -429,8 +456,7 @@ pub fn step<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: u64) -> u64 {
         0xD2 => jump!(cpu.f & C == 0),
         0xDA => jump!(cpu.f & C != 0),
         0xE9 => {
-            cpu.pc = cpu.hl;
-            1
+            bus.go_to(cpu, cpu.hl, 1)?;
         }
         0xCD => call!(true),
         0xC4 => call!(cpu.f & Z == 0),
@@ -442,14 +468,14 @@ pub fn step<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: u64) -> u64 {
         0xD0 => return_if!(cpu.f & C == 0),
         0xD8 => return_if!(cpu.f & C != 0),
         0xC9 => {
-            cpu.pc = pop!(read_stack, 1);
-            4
+            let target = pop!(read_stack, 1);
+            bus.go_to(cpu, target, 4)?;
         }
         0xD9 => {
-            cpu.pc = pop!(read_stack, 1);
+            let target = pop!(read_stack, 1);
+            bus.interrupts_on()?;
             cpu.ime = true;
-            bus.interrupts_on();
-            4
+            bus.go_to(cpu, target, 4)?;
         }
         0xC7 => restart!(0x00),
         0xCF => restart!(0x08),
@@ -463,80 +489,80 @@ pub fn step<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: u64) -> u64 {
         0xC1 => {
             let value = pop!(read, 1);
             cpu.set_bc(value);
-            3
+            done!(1, 3)
         }
         0xD1 => {
             let value = pop!(read, 1);
             cpu.set_de(value);
-            3
+            done!(1, 3)
         }
         0xE1 => {
             cpu.hl = pop!(read, 1);
-            3
+            done!(1, 3)
         }
         0xF1 => {
             let value = pop!(read, 1);
             cpu.set_af(value);
-            3
+            done!(1, 3)
         }
         0xC5 => {
             push!(2, cpu.bc());
-            4
+            done!(1, 4)
         }
         0xD5 => {
             push!(2, cpu.de());
-            4
+            done!(1, 4)
         }
         0xE5 => {
             push!(2, cpu.hl);
-            4
+            done!(1, 4)
         }
         0xF5 => {
-            push!(2, u16::from_be_bytes([cpu.a, cpu.f]));
-            4
+            push!(2, u16::from(cpu.a) << 8 | u16::from(cpu.f));
+            done!(1, 4)
         }
 
         0xE0 => {
-            let target = 0xFF00 | u16::from(byte!(1));
-            bus.write(now, 2, target, cpu.a);
-            3
+            let register = byte!(1);
+            bus.write_high(2, register, cpu.a)?;
+            done!(2, 3)
         }
         0xF0 => {
-            let from = 0xFF00 | u16::from(byte!(1));
-            cpu.a = bus.read(now, 2, from);
-            3
+            let register = byte!(1);
+            cpu.a = bus.read_high(2, register)?;
+            done!(2, 3)
         }
         0xE2 => {
-            bus.write(now, 1, 0xFF00 | u16::from(cpu.c), cpu.a);
-            2
+            bus.write_high(1, cpu.c, cpu.a)?;
+            done!(1, 2)
         }
         0xF2 => {
-            cpu.a = bus.read(now, 1, 0xFF00 | u16::from(cpu.c));
-            2
+            cpu.a = bus.read_high(1, cpu.c)?;
+            done!(1, 2)
         }
         0xEA => {
             let target = word!();
-            bus.write(now, 3, target, cpu.a);
-            4
+            bus.write(3, target, cpu.a)?;
+            done!(3, 4)
         }
         0xFA => {
             let from = word!();
-            cpu.a = bus.read(now, 3, from);
-            4
+            cpu.a = bus.read(3, from)?;
+            done!(3, 4)
         }
         0xE8 => {
             let offset = byte!(1);
             cpu.sp = cpu.sp_plus(offset);
-            4
+            done!(2, 4)
         }
         0xF8 => {
             let offset = byte!(1);
             cpu.hl = cpu.sp_plus(offset);
-            3
+            done!(2, 3)
         }
         0xF9 => {
             cpu.sp = cpu.hl;
-            2
+            done!(1, 2)
         }
 
         0x41 => load!(b, c),
@@ -595,8 +621,8 @@ pub fn step<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: u64) -> u64 {
         0x7C => load!(a, h),
         0x7D => load!(a, l),
         0x7E => {
-            cpu.a = bus.read_checked(now, 1, cpu.hl);
-            2
+            cpu.a = bus.read_checked(1, cpu.hl)?;
+            done!(1, 2)
         }
 
         0x80 => alu!(add, b),
@@ -673,35 +699,16 @@ pub fn step<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: u64) -> u64 {
         0xFE => alu!(cp, byte),
         0xCB => {
             let opcode = byte!(1);
-            match opcode & 7 {
-                0 => bits!(opcode, b),
-                1 => bits!(opcode, c),
-                2 => bits!(opcode, d),
-                3 => bits!(opcode, e),
-                4 => bits!(opcode, h),
-                5 => bits!(opcode, l),
-                7 => bits!(opcode, a),
-                _ => {
-                    let value = bus.read(now, 2, cpu.hl);
-                    if opcode >> 6 == 1 {
-                        cpu.test_bit(opcode, value);
-                        3
-                    } else {
-                        let value = cpu.changed(opcode, value);
-                        bus.write(now, 3, cpu.hl, value);
-                        4
-                    }
-                }
-            }
+            prefixed!(opcode)
         }
+        0x100..=0x1FF => prefixed!(opcode as u8),
 
         // These hang the console: the CPU fetches nothing any more.
-        0xD3 | 0xDB | 0xDD | 0xE3 | 0xE4 | 0xEB | 0xEC | 0xED | 0xF4 | 0xFC | 0xFD => {
-            cpu.pc = cpu.pc.wrapping_sub(1);
+        _ => {
+            bus.bail()?;
             cpu.locked = true;
-            bus.bail();
-            1
+            done!(0, 1)
         }
-    };
-    now + 4 * cycles
+    }
+    Some(())
 }

@@ -3,10 +3,13 @@
 //! Every access carries the instruction's first cycle and its own M-cycle, so that a bus can put each where it belongs
 //! without a clock in memory that every access would have to advance.
 
+mod access;
 mod alu;
 mod bits;
 mod execute;
 
+pub(crate) use access::Access;
+pub(crate) use execute::execute;
 pub use execute::step;
 
 use crate::state::saved;
@@ -46,27 +49,29 @@ pub trait Bus {
     }
 }
 
+/// In this order no two of B, C, D and E lie together: stored one by one and loaded at once, as the compiler likes to do,
+/// they would have to wait for memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cpu {
     pub a: u8,
+    pub b: u8,
     /// Z N H C in the upper four bits; the others are always 0.
     pub f: u8,
-    pub b: u8,
     pub c: u8,
-    pub d: u8,
-    pub e: u8,
-    pub hl: u16,
-    pub sp: u16,
-    pub pc: u16,
     pub ime: bool,
+    pub d: u8,
     /// EI was executed and takes effect after the next instruction.
     pub ei: bool,
+    pub e: u8,
     pub halted: bool,
     /// The HALT came right after EI.
     pub halted_after_ei: bool,
     /// STOP, or an opcode that does not exist: the CPU waits.
     pub stopped: bool,
     pub locked: bool,
+    pub hl: u16,
+    pub sp: u16,
+    pub pc: u16,
 }
 
 pub const Z: u8 = 0x80;
@@ -77,22 +82,24 @@ pub const C: u8 = 0x10;
 impl Cpu {
     #[inline(always)]
     pub fn bc(&self) -> u16 {
-        u16::from_be_bytes([self.b, self.c])
+        u16::from(self.b) << 8 | u16::from(self.c)
     }
 
     #[inline(always)]
     pub fn de(&self) -> u16 {
-        u16::from_be_bytes([self.d, self.e])
+        u16::from(self.d) << 8 | u16::from(self.e)
     }
 
     #[inline(always)]
-    fn set_bc(&mut self, value: u16) {
-        [self.b, self.c] = value.to_be_bytes();
+    pub(crate) fn set_bc(&mut self, value: u16) {
+        self.b = (value >> 8) as u8;
+        self.c = value as u8;
     }
 
     #[inline(always)]
-    fn set_de(&mut self, value: u16) {
-        [self.d, self.e] = value.to_be_bytes();
+    pub(crate) fn set_de(&mut self, value: u16) {
+        self.d = (value >> 8) as u8;
+        self.e = value as u8;
     }
 
     #[inline(always)]
