@@ -28,12 +28,16 @@ def _plan(game: str, margin: float, reason: str, steps: int, seeds: int, **other
         reference_env=SubjectSpec(
             "overclock.gameboy.pyboy_game:make_pyboy_env", (("game", game), ("observation", "ram"))
         ),
-        planted="buttons-mixed-up",
         **others,
     )
 
 
 # A press of one frame moves as one of eight does, so returns cannot show that buttons are held too briefly.
-# Three policies per side were too few for the planted bug to be seen (2026-11-17): hence eight, as a second attempt.
-MAZE = _plan("maze", 2.0, "two of the 63 pellets", 32_768, seeds=8, unseen="held-too-briefly", attempt=2)
-PADDLE = _plan("paddle", 2.0, "two bricks", 16_384, seeds=3)
+# Mixed-up buttons are no bug to be planted here either: they cost some policies ten pellets and others none, which
+# three and eight policies per side left undecided (two attempts of 2026-11-17). Lives that do not count are worth
+# three points to nearly everybody.
+MAZE = _plan(
+    "maze", 2.0, "two of the 63 pellets", 32_768, seeds=4,
+    planted="lives-do-not-count", unseen="held-too-briefly", attempt=3,
+)  # fmt: skip
+PADDLE = _plan("paddle", 2.0, "two bricks", 16_384, seeds=3, planted="buttons-mixed-up")
