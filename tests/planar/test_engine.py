@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overclock.planar.contacts import impedance, nearest, pairs, touches
+from overclock.planar.contacts import impedance, meetings, pairs, touches
 from overclock.planar.factor import factor, solve, times
 from overclock.planar.inertia import bias, mass_matrix
 from overclock.planar.integrate import advance
@@ -159,6 +159,26 @@ def test_capsules_meet_where_mujoco_says(robot):
     assert found == 5
 
 
+# Thigh and leg of Hopper whose foot is parallel to the torso: side by side, end to end (one point twice), and with the
+# leg at the torso, too.
+PARALLEL = ((-1.55457098, -2.3730124), (-2.10363538, -1.91123378), (-1.94183308, -2.20923214))
+
+
+@pytest.mark.parametrize("joints", PARALLEL)
+@pytest.mark.parametrize("off", [0.0, 5e-5])
+def test_parallel_capsules_meet_twice_as_in_mujoco(robot, joints, off):
+    if not robot.ours.pairs:
+        return
+    q, v = np.array([0.0, 3.0, 0.3, *joints, off - 1.5 * np.pi - sum(joints)]), np.linspace(-1, 1, 6)
+    data = robot.at(q, v)
+    rows = [row for row in pairs(robot.ours, place(robot.ours, scalars(q)), scalars(v)) if float(row.weight) > 0]
+    jacobians = np.reshape(data.efc_J, (data.nefc, robot.theirs.nv))
+    ours = [[*(float(row.parts.get(dof, 0.0)) for dof in range(6)), float(row.target)] for row in rows]
+    theirs = [[*jacobians[one.efc_address], data.efc_aref[one.efc_address]] for one in data.contact if one.geom1 != 0]
+    assert len(theirs) >= 2
+    np.testing.assert_allclose(sorted(ours), sorted(theirs), rtol=1e-9, atol=1e-9)
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(-1, 1), min_size=8, max_size=8))
 def test_no_points_of_two_segments_are_nearer(numbers):
@@ -168,7 +188,8 @@ def test_no_points_of_two_segments_are_nearer(numbers):
     a, b = one[1] - one[0], other[1] - other[0]
     if abs(a[0] * b[1] - a[1] * b[0]) < 1e-2:
         return
-    p, q = (np.array(point) for point in nearest(tuple(map(tuple, one)), tuple(map(tuple, other))))
+    _, (nearest, _) = meetings(tuple(map(tuple, one)), tuple(map(tuple, other)))
+    p, q = (np.array(point) for point in nearest)
     grid = np.linspace(0, 1, 41)
     points = [start[None] + grid[:, None] * (end - start)[None] for start, end in (one, other)]
     least = np.linalg.norm(points[0][:, None] - points[1][None], axis=-1).min()
@@ -182,7 +203,8 @@ def test_the_impedance_is_mujocos_curve():
     np.testing.assert_allclose([float(impedance(softness, jnp.float64(d))) for d in depths], expected, atol=1e-12)
 
 
-# HalfCheetah a metre deep in the floor, where full steps of Newton's method go in circles: positions, velocities, controls.
+# Positions, velocities and controls of HalfCheetah a metre deep in the floor, where full steps of Newton's method go in
+# circles, and of a falling Hopper whose foot is parallel to its torso at a moment within the step.
 CIRCLE = (
     [0.0, -1.0072538002213696, -0.8386382072742635, 0.4631131034308207, 0.24887688550152554, 0.7681554204371381,
      -0.5531822443326339, 0.12079911369368546, -0.8864142555338856],
@@ -191,18 +213,26 @@ CIRCLE = (
     [0.14316645030393516, 0.31053415400938045, 0.7253688741658912, -0.7783047380451016, -0.5310852158976889,
      0.6103684225684758],
 )  # fmt: skip
+FOLDING = (
+    [-0.06550620610198768, 0.7038936247377179, -3.656876747823787, -1.3618461972057792, -2.524239323167348,
+     -0.8072274052959754],
+    [7.860225068277229, -3.4519923574939884, -29.435115848049268, 1.1140008267670458, -19.31627287813774,
+     -0.9243063264298921],
+    [0.6521021, 0.88401765, 0.72057635],
+)  # fmt: skip
+SPECIAL = {"halfcheetah": CIRCLE, "hopper": FOLDING}
 
 
 def control_steps(robot, count, seed):
     """|dq| of one control step: in float64 and float32 against the exact solver, in float64 against MuJoCo as it is.
 
-    The first state of HalfCheetah is that of `CIRCLE`.
+    The first state is a special one, where there is one.
     """
     qpos, qvel = robot.states(count, seed=seed)
     ctrl = np.random.default_rng(2).uniform(-1.0, 1.0, (len(qpos), robot.theirs.nu)).astype(np.float32)
     ctrl[:50] *= 2  # beyond the motors' range
-    if robot.name == "halfcheetah":
-        qpos[0], qvel[0], ctrl[0] = CIRCLE
+    if robot.name in SPECIAL:
+        qpos[0], qvel[0], ctrl[0] = SPECIAL[robot.name]
     step = jax.jit(jax.vmap(lambda q, v, u: advance(robot.ours, q, v, u, robot.substeps)))
     double = np.asarray(step(qpos, qvel, ctrl)[0])
     single = np.asarray(step(*(part.astype(np.float32) for part in (qpos, qvel, ctrl)))[0], np.float64)

@@ -14,6 +14,7 @@ from overclock.planar.kinematics import Motion, Placed, Point, Scalar, velocity
 from overclock.planar.model import CapsulePair, PlanarModel, Softness
 
 LEAST = 1e-15  # MuJoCo's mjMINVAL
+PARALLEL = 1e-4  # the sine up to which MuJoCo 3.17.0 gives two capsules two contacts: seen to ten digits
 
 
 class Touch(NamedTuple):
@@ -88,16 +89,25 @@ def limits(model: PlanarModel, qpos: Sequence[Scalar], qvel: Sequence[Scalar]) -
 
 
 def pairs(model: PlanarModel, placed: Placed, qvel: Sequence[Scalar]) -> list[Row]:
-    """Of capsules against each other."""
-    return [_pair(model, placed, pair, qvel) for pair in model.pairs]
+    """Of capsules against each other, two of every pair: the second is there where axes are parallel."""
+    return [row for pair in model.pairs for row in _pair(model, placed, pair, qvel)]
 
 
-def _pair(model: PlanarModel, placed: Placed, pair: CapsulePair, qvel: Sequence[Scalar]) -> Row:
+def _pair(model: PlanarModel, placed: Placed, pair: CapsulePair, qvel: Sequence[Scalar]) -> list[Row]:
     first, second = model.capsules[pair.first], model.capsules[pair.second]
-    one, other = nearest(
+    parallel, (one, other) = meetings(
         tuple(placed.frames[first.body].place(end) for end in first.ends),
         tuple(placed.frames[second.body].place(end) for end in second.ends),
     )
+    row = _meeting(model, placed, pair, qvel, *other)
+    return [_meeting(model, placed, pair, qvel, *one), row._replace(weight=jnp.where(parallel, row.weight, 0.0))]
+
+
+def _meeting(
+    model: PlanarModel, placed: Placed, pair: CapsulePair, qvel: Sequence[Scalar], one: Point, other: Point
+) -> Row:
+    """The row of two points of two capsules' axes."""
+    first, second = model.capsules[pair.first], model.capsules[pair.second]
     dx, dz = other[0] - one[0], other[1] - one[1]
     apart = jnp.sqrt(dx * dx + dz * dz)
     # Capsules whose axes cross are pushed sideways by MuJoCo, which moves nothing in the plane.
@@ -117,21 +127,35 @@ def _pair(model: PlanarModel, placed: Placed, pair: CapsulePair, qvel: Sequence[
     return Row(parts, weight, push - pair.softness.damping * closing)
 
 
-def nearest(one: tuple[Point, ...], other: tuple[Point, ...]) -> tuple[Point, Point]:
-    """The points of two segments that MuJoCo's capsules meet at; of parallel ones MuJoCo takes two pairs."""
+def meetings(one: tuple[Point, ...], other: tuple[Point, ...]) -> tuple[Scalar, list[tuple[Point, Point]]]:
+    """(whether two segments are parallel, two pairs of points that MuJoCo's capsules meet at).
+
+    Parallel ones meet at both ends of what lies side by side; others at the first pair alone, where they are nearest.
+    """
     (mx, mz), (ax, az) = _middle(one)
     (nx, nz), (bx, bz) = _middle(other)
     dx, dz = mx - nx, mz - nz
     aa, ab, bb = ax * ax + az * az, -(ax * bx + az * bz), bx * bx + bz * bz
     u, v = -(ax * dx + az * dz), bx * dx + bz * dz
-    determinant = jnp.maximum(aa * bb - ab * ab, LEAST)
+    cross = ax * bz - az * bx
+    parallel = cross * cross <= PARALLEL**2 * (aa * bb)
+    determinant = jnp.where(parallel, 1.0, cross * cross)
     s, t = (bb * u - ab * v) / determinant, (aa * v - ab * u) / determinant
     s, t = jnp.clip(s, -1.0, 1.0), jnp.where(s > 1, (v - ab) / bb, jnp.where(s < -1, (v + ab) / bb, t))
     s, t = (
         jnp.where(t > 1, jnp.clip((u - ab) / aa, -1.0, 1.0), jnp.where(t < -1, jnp.clip((u + ab) / aa, -1.0, 1.0), s)),
         jnp.clip(t, -1.0, 1.0),
     )
-    return (mx + s * ax, mz + s * az), (nx + t * bx, nz + t * bz)
+
+    def beside(end: float) -> tuple[Scalar, Scalar]:
+        """An end of the second segment and what lies beside it; where nothing does, the nearest end of the first."""
+        there = (u - ab * end) / aa
+        s = jnp.clip(there, -1.0, 1.0)
+        return s, jnp.where(there == s, end, jnp.clip((v - ab * s) / bb, -1.0, 1.0))
+
+    (s1, t1), last = beside(-1.0), beside(1.0)
+    places = [(jnp.where(parallel, s1, s), jnp.where(parallel, t1, t)), last]
+    return parallel, [((mx + s * ax, mz + s * az), (nx + t * bx, nz + t * bz)) for s, t in places]
 
 
 def _middle(ends: tuple[Point, ...]) -> tuple[Point, Point]:
