@@ -35,7 +35,7 @@ PARSED = {
 
 
 # These compile for ten seconds and more.
-LONG = ("overclock train", 'make("halfcheetah")', 'make("walker2d")', "make_train(")
+LONG = ("overclock train", "--batch 1024 --peers", 'make("halfcheetah")', 'make("walker2d")', "make_train(")
 
 
 def marks(text: str) -> list:

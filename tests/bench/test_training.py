@@ -58,11 +58,13 @@ def test_the_network_has_two_layers_of_64():
     assert training.training_config(8).hidden == (64, 64)
 
 
+@pytest.mark.long
 def test_the_command_repeats_it(report):
     assert report["training"] | {"num_envs": 8, "num_steps": 16, "hidden": [8]} == report["training"]
     assert report["command"].endswith(f"--peers {PUREJAXRL} --min-seconds 0.001 --repeats 5 --warmup 1 --training")
 
 
+@pytest.mark.long
 def test_the_table_says_what_the_report_says(report):
     cells = training_rows(report)
     assert [row[1].split()[0] for row in cells] == ROWS

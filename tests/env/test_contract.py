@@ -32,8 +32,14 @@ SEARCHING = {
 }  # fmt: skip
 
 LONG = {"halfcheetah-v5", "walker2d-v5", "hopper-v5"}  # XLA compiles a step of a planar robot for ten seconds
+SLOW = set(ENVIRONMENTS) - {"cartpole-v1", "Pig"}  # compiled once more in 64 bits, which two of them stand for
 CASES = [
-    pytest.param(name, x64, marks=[pytest.mark.long] * (name in LONG), id=f"{'x64' if x64 else 'x32'}-{name}")
+    pytest.param(
+        name,
+        x64,
+        marks=[pytest.mark.long] * (name in LONG or (x64 and name in SLOW)),
+        id=f"{'x64' if x64 else 'x32'}-{name}",
+    )
     for x64 in (False, True)
     for name in ENVIRONMENTS
 ]

@@ -59,6 +59,7 @@ def test_both_mistakes_are_caught_where_they_show_and_repaired(told):
     assert (counter["candidate"], counter["repaired_by"]["candidate"]) == (SECOND, THIRD)
 
 
+@pytest.mark.long
 def test_the_repair_prompts_say_what_is_wrong(told):
     _, ended, _ = told
     with Run.open(ended.run) as run:
@@ -70,6 +71,7 @@ def test_the_repair_prompts_say_what_is_wrong(told):
     assert "`step` is derived by the base class" in second
 
 
+@pytest.mark.long
 def test_the_truth_holds_at_every_level(told):
     _, ended, report = told
     assert report["final"]["candidate"] == THIRD
@@ -83,6 +85,7 @@ def test_the_truth_holds_at_every_level(told):
     assert set(measured["sps"]) == {"32", "128", "512", "2048", "8192"}
 
 
+@pytest.mark.long
 def test_a_report_is_written_for_people_and_programs(told):
     _, ended, report = told
     assert {path.name for path in ended.run.glob("report.*")} == {"report.html", "report.md", "report.json"}
@@ -91,6 +94,7 @@ def test_a_report_is_written_for_people_and_programs(told):
     assert [phase["phase"] for phase in report["phases"]] == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.long
 def test_the_journal_replays_to_the_same_report(told, tmp_path, monkeypatch):
     project, ended, report = told
     with Run.open(ended.run) as old, Run.create(tmp_path / "1", {**old.about}) as new:
@@ -115,6 +119,7 @@ def without_volatile(report):
     return {name: value for name, value in report.items() if name != "volatile"}
 
 
+@pytest.mark.long
 def test_a_finished_run_is_not_resumed(told):
     project, ended, _ = told
     with pytest.raises(UsageError, match="is done"):

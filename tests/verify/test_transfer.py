@@ -87,6 +87,7 @@ def test_the_true_twin_passes_with_a_plan_that_can_decide():
     assert (control["seen"], control["synthetic"]) == (True, False)
 
 
+@pytest.mark.long
 def test_every_seed_has_its_curve(quick):
     for curve in quick["curves"].values():
         seeds = np.array(curve["seeds"], float)
@@ -108,6 +109,7 @@ def test_a_plan_may_ask_for_a_kernel_to_train_with(monkeypatch):
     assert backends == ["auto", resolved(vectorize(CartPole(), 1))]
 
 
+@pytest.mark.long
 def test_both_sides_meet_the_same_luck(quick):
     """Random play lasts 20 steps, too few for rounding to change an episode: only shared luck makes all equal."""
     random = next(group for group in quick["groups"] if group["strength"] == "random")
@@ -117,6 +119,7 @@ def test_both_sides_meet_the_same_luck(quick):
     assert len(set(random["reference"]["policies"])) > 1
 
 
+@pytest.mark.long
 def test_training_made_the_policies_better(quick):
     means = {(group["trained_on"], group["strength"]): group["reference"]["mean"] for group in quick["groups"]}
     for side in ("performance", "reference"):
@@ -128,6 +131,7 @@ def test_training_made_the_policies_better(quick):
         assert np.all(np.diff(curve["seconds"]) > 0)
 
 
+@pytest.mark.long
 def test_the_controls_say_that_the_evaluation_can_be_believed(quick):
     controls = quick["controls"]
     assert controls["a_a"]["passed"]
@@ -136,6 +140,7 @@ def test_the_controls_say_that_the_evaluation_can_be_believed(quick):
     assert {group["trained_on"] for group in controls["planted"]["groups"]} == {"nothing", "reference"}
 
 
+@pytest.mark.long
 def test_the_bug_that_returns_hide_is_recorded_as_not_seen_while_visited_states_show_it(quick):
     unseen = quick["controls"]["unseen"]
     assert unseen["bug"] == "polemass-plus"
@@ -149,11 +154,13 @@ def test_the_bug_that_returns_hide_is_recorded_as_not_seen_while_visited_states_
     assert random["visited"]["worst"]["bits"] > random["visited"]["worst"]["null_limit"]
 
 
+@pytest.mark.long
 def test_visited_states_of_the_true_twin_lie_far_below_what_the_reference_differs_from_itself(quick):
     for group in quick["groups"]:
         assert group["visited"]["mean_bits"] < 0.5 * group["visited"]["reference_against_itself_bits"]
 
 
+@pytest.mark.long
 def test_the_plan_is_announced_before_anything_runs_and_does_not_depend_on_the_outcome(quick, heard):
     sha = quick["plan"]["sha256"]
     assert heard[0] == (f"plan {sha[:12]}", 1, 1)
