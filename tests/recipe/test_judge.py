@@ -157,6 +157,7 @@ def test_outputs_of_another_shape_are_a_difference_and_no_crash_of_ours(judge):
     assert "obs" in str(found.failure["sentences"])
 
 
+@pytest.mark.long
 def test_a_replaced_step_is_judged_where_its_consequence_shows(project, judge, tmp_path):
     assert judge.judge(frozen(SURVIVES), 0, seed=1).passed
     assert judge.judge(frozen(SURVIVES), 1, seed=1).passed

@@ -139,6 +139,7 @@ def test_gymnasiums_pictures_are_these():
     assert len({frame.tobytes() for frame in batch.render()}) == 2
 
 
+@pytest.mark.long
 def test_recordings_move_and_need_no_mujoco(tmp_path):
     program = (
         "import sys\nfrom overclock.cli import main\n"

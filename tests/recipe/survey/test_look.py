@@ -80,6 +80,7 @@ def test_a_busy_environment_takes_the_training_time(write, clock: Clock) -> None
     assert f"{training.environment_share:.0%} of the training time" in found.sentences[1]
 
 
+@pytest.mark.long
 def test_an_environment_that_costs_nothing_has_no_share_and_nested_observations_are_flattened(clock: Clock) -> None:
     (training,) = look(resolve("gymnasium:Blackjack-v1"), ("small",), 2, 8, 2, 20).trainings
     assert training.environment_share == pytest.approx(0.0, abs=1e-6)
