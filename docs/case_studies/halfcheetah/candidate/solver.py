@@ -14,7 +14,7 @@ from dynamics import Inertia, Matrix, actuation, bias, joined, mass_matrix, of_p
 from jax import lax
 from kinematics import Frame, Motion, Number, Numbers, Point, added, forces, frames, motions, velocity, wrench
 from model import FRICTION, PARENTS
-from tree import factor, solve
+from tree import factor, solve, times
 
 # Full steps may go in circles, deep in the floor for example. Half steps end a circle near the minimum, and full steps
 # then find it: eight of these, eight of those, and so on.
@@ -43,26 +43,32 @@ def pushing(problem: Problem, now: list[Number]) -> tuple[Number, ...]:
     return tuple(found)
 
 
-def lowest(problem: Problem, rows: tuple[Number, ...]) -> list[Number]:
-    """The minimum, if just these rows push."""
+def step(problem: Problem, now: list[Number], rows: tuple[Number, ...]) -> list[Number]:
+    """From these accelerations to the minimum, if just these rows push.
+
+    Forces are those at `now`, so that in the minimum they are small: what they are rounded by is small then, too.
+    """
+    moving = motions(problem.placed, now)
     held = [Inertia(*[0.0] * 6)] * len(PARENTS)
     pushes: list[Motion | None] = [None] * len(PARENTS)
     for number, (body, point, weight, aim_x, aim_z) in enumerate(problem.contacts):
         normal, right, left = rows[3 * number : 3 * number + 3]
         # The pyramid's edges: twice the normal, and the normal with friction to either side.
-        right, left = jnp.where(right, weight, 0.0), jnp.where(left, weight, 0.0)
-        both, apart = right + left, FRICTION * (right - left)
-        upward = jnp.where(normal, 2 * weight, 0.0) + both
-        held[body] = sum_of(held[body], of_point(point, FRICTION**2 * both, apart, upward))
-        force = (FRICTION**2 * both * aim_x + apart * aim_z, apart * aim_x + upward * aim_z)
-        pushes[body] = added(pushes[body], wrench(force, point))
+        normal, right, left = (jnp.where(row, part * weight, 0.0) for row, part in ((normal, 2), (right, 1), (left, 1)))
+        along, up = velocity(moving[body], point)
+        along, up = FRICTION * (aim_x - along), aim_z - up
+        one, other = right * (up + along), left * (up - along)
+        both = right + left
+        held[body] = sum_of(held[body], of_point(point, FRICTION**2 * both, FRICTION * (right - left), normal + both))
+        pushes[body] = added(pushes[body], wrench((FRICTION * (one - other), normal * up + one + other), point))
     curved, pushed = joined(problem.placed, held), forces(problem.placed, pushes)
     curved = [[a + b for a, b in zip(*pair, strict=True)] for pair in zip(problem.matrix, curved, strict=True)]
     for (dof, side, weight, aim), row in zip(problem.limits, rows[3 * len(problem.contacts) :], strict=True):
         stiff = jnp.where(row, weight, 0.0)
         curved[dof][dof] = curved[dof][dof] + stiff
-        pushed[dof] = pushed[dof] + side * stiff * aim
-    return solve(factor(curved), [a + b for a, b in zip(problem.smooth, pushed, strict=True)])
+        pushed[dof] = pushed[dof] + side * stiff * (aim - side * now[dof])
+    left_over = [a + b - c for a, b, c in zip(problem.smooth, pushed, times(problem.matrix, now), strict=True)]
+    return solve(factor(curved), left_over)
 
 
 def acceleration(qpos: Numbers, qvel: Numbers, ctrl: Numbers, guess: Numbers = None) -> list[Number]:
@@ -85,9 +91,8 @@ def acceleration(qpos: Numbers, qvel: Numbers, ctrl: Numbers, guess: Numbers = N
     def turn(carry: tuple) -> tuple:
         _, number, now, pushed = carry
         full = (number // TURNS_OF_A_KIND) % 2 == 0
-        found = tuple(
-            jnp.where(full, b, (a + b) / 2) for a, b in zip(now, lowest(problem, pushed), strict=True)
-        )  # fmt: skip
+        length = jnp.where(full, 1.0, 0.5).astype(now[0].dtype)
+        found = tuple(a + length * b for a, b in zip(now, step(problem, list(now), pushed), strict=True))
         push = pushing(problem, list(found))
         same = functools.reduce(jnp.logical_and, [a == b for a, b in zip(push, pushed, strict=True)])
         return same & full, number + 1, found, push
