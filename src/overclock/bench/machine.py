@@ -14,8 +14,8 @@ import jax
 from jax.experimental.compilation_cache import compilation_cache
 
 import overclock
+from overclock.cores import cores
 from overclock.errors import MissingError
-from overclock.vector.fused.c_target import cores
 
 Device = Any  # jax.Device, which type checkers take for a variable
 GIT_SECONDS = 10  # a file system that answers later is not waited for

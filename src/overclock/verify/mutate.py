@@ -4,7 +4,6 @@ This measures the tests, not the environment: a level that lets a planted mistak
 pass. The unchanged environment is examined first and must pass everything.
 """
 
-import os
 import queue
 import threading
 import time
@@ -12,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from overclock.cores import cores
 from overclock.env import registry
 from overclock.errors import UsageError
 from overclock.verify import equivalent_mutants
@@ -93,8 +93,7 @@ def sources_of(spec: registry.Spec) -> list[str]:
 
 def available_cores() -> int:
     """How many mutants to examine side by side."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, MOST_JOBS)
+    return min(cores(), MOST_JOBS)
 
 
 def examine_all(

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from overclock.cores import cores
 from overclock.verify.contract import Twin
 from overclock.verify.crew import Crew
 from overclock.verify.subject import SubjectSpec
@@ -19,7 +20,7 @@ from overclock.verify.transfer_plan import TransferPlan
 from overclock.verify.transfer_policies import Players, PolicyName, Progress, Side, train_sides
 
 VISITED_EPISODES = 20  # of every policy whose states are compared; more show little and cost much
-REFERENCE_PROCESSES = 2  # the reference is what takes long
+PROCESSES = max(2, min(cores(), 16))  # of the reference, which takes long; performance sides with their bugs at once
 SEED_STRIDE = 1000  # training seeds of `seed` are seed * SEED_STRIDE, + 1, ...
 EVALUATION = 4  # keeps evaluation seeds apart from others made from the same number
 NOTHING = "nothing"  # what untrained policies were trained on
@@ -86,9 +87,7 @@ class Games:
     def play_reference(self, players: Players) -> None:
         """All episodes of new policies on the reference."""
         started = time.perf_counter()
-        self.reference |= self._task(
-            "the reference", self.twin.reference, players, players.names, False, REFERENCE_PROCESSES
-        )()
+        self.reference |= self._task("the reference", self.twin.reference, players, players.names, False, PROCESSES)()
         self._note_time("playing on the reference", started)
 
     def play_performance(self, players: Players, bugs: Iterable[str], margins: Mapping[str, float]) -> None:
@@ -105,7 +104,7 @@ class Games:
             side = (self.twin if made_up else self.twin.planted(bug)).performance_in(self.plan.precision)
             extra = {strength: SYNTHETIC_MARGINS * margin for strength, margin in margins.items()} if made_up else {}
             tasks[bug] = self._task(f"{name} with the bug '{bug}'", side, players, chosen, True, extra=extra)
-        played = dict(zip(tasks, self._crew.together(list(tasks.values()), threads=2), strict=True))
+        played = dict(zip(tasks, self._crew.together(list(tasks.values()), PROCESSES), strict=True))
         self.performance |= played.pop("")
         for bug, record in played.items():
             self.bugs.setdefault(bug, {}).update(record)

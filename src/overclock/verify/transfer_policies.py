@@ -1,10 +1,12 @@
 """The policies of level 4: trained in workers on either side, kept at several strengths, acting here.
 
-The workers train at the same time, each on its own core where there are two, so their seconds can be compared.
+The workers train at the same time, each on its own core where there are two, so their seconds can be compared. Where
+there are more, the reference's seeds are dealt out to several workers.
 """
 
 import dataclasses
 import functools
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -13,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, UInt32
 
+from overclock.cores import cores
 from overclock.env.rng import Rng, Section
 from overclock.train.agent import Agent, AgentParams
 from overclock.train.policy import space_from_json
@@ -50,6 +53,17 @@ class Trained:
     curve: dict[str, Any]
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Share:
+    """What one worker trained: some seeds of a side."""
+
+    side: Side
+    about: Mapping[str, Any]
+    policies: Mapping[PolicyName, Arrays]
+    returns: np.ndarray  # (updates, seeds)
+    seconds: np.ndarray  # of every update
+
+
 def train_sides(
     twin: Twin,
     plan: TransferPlan,
@@ -60,11 +74,46 @@ def train_sides(
 ) -> dict[Side, Trained]:
     """Train `seeds` to the wanted strengths of every side, the sides at the same time."""
     specs = {"performance": lambda: performance_trainer(twin, plan), "reference": lambda: reference_trainer(plan)}
-    tasks = [
-        functools.partial(_train, side, specs[side](), plan, strengths, np.array(seeds, np.int64), crew, progress)
-        for side, strengths in wanted.items()
-    ]
-    return dict(zip(wanted, crew.together(tasks, len(tasks)), strict=True))
+    spare = cores() - len(wanted) + 1
+    tasks: list[Callable[[], _Share]] = []
+    for side, strengths in wanted.items():
+        hands = _dealt(seeds, spare if side == "reference" else 1)
+        tasks += [
+            functools.partial(_train, side, specs[side](), plan, strengths, hand, crew, told)
+            for hand, told in zip(hands, _summed(progress, len(hands)), strict=True)
+        ]
+    trained = crew.together(tasks, len(tasks))
+    return {side: _joined([share for share in trained if share.side == side], plan) for side in wanted}
+
+
+def _dealt(seeds: Sequence[int], workers: int) -> list[np.ndarray]:
+    """The seeds in so many parts, or one each; in their order."""
+    return np.array_split(np.array(seeds, np.int64), max(1, min(workers, len(seeds))))
+
+
+def _summed(progress: Progress, workers: int) -> list[Progress]:
+    """One `progress` for each of several workers that do one thing together, each in its own thread."""
+    done, counting = [0] * workers, threading.Lock()
+
+    def tell(worker: int, what: str, count: int, total: int) -> None:
+        with counting:
+            done[worker] = count
+            progress(what, sum(done), total * workers)
+
+    return [functools.partial(tell, worker) for worker in range(workers)]
+
+
+def _joined(shares: Sequence[_Share], plan: TransferPlan) -> Trained:
+    """One side's training from what its workers did. They ran together, so an update took as long as the slowest."""
+    about = shares[0].about
+    policies = {name: weights for share in shares for name, weights in share.policies.items()}
+    curve = _curve(
+        np.concatenate([share.returns for share in shares], axis=1),
+        np.max([share.seconds for share in shares], axis=0),
+        int(about["steps_per_update"]),
+    )
+    observations, actions = (space_from_json(about[name]) for name in ("observation_space", "action_space"))
+    return Trained(make_agent(observations, actions, PPOConfig(**plan.training)), policies, curve)
 
 
 def _train(
@@ -75,7 +124,7 @@ def _train(
     seeds: np.ndarray,
     crew: Crew,
     progress: Progress,
-) -> Trained:
+) -> _Share:
     title = f"training on the {side}"
     with crew.subject(spec, 1, title) as worker:
         about = worker.description
@@ -100,19 +149,18 @@ def _train(
             done = ahead
             keep(done)
             progress(title, done, updates)
-    observations, actions = (space_from_json(about[name]) for name in ("observation_space", "action_space"))
-    curve = _curve(parts, int(about["steps_per_update"]))
-    return Trained(make_agent(observations, actions, PPOConfig(**plan.training)), policies, curve)
+    returns = np.concatenate([np.zeros((0, len(seeds))), *(part["return"] for part in parts)])
+    seconds = np.concatenate([np.zeros(0), *(part["seconds"] for part in parts)])
+    return _Share(side, about, policies, returns, seconds)
 
 
-def _curve(parts: list[dict[str, np.ndarray]], steps_per_update: int) -> dict[str, Any]:
+def _curve(returns: np.ndarray, seconds: np.ndarray, steps_per_update: int) -> dict[str, Any]:
     """Return against environment steps and against seconds, as mean and band over the seeds, and seed by seed."""
-    if not parts:
+    if not len(returns):
         return {"steps": [], "seconds": [], "mean": [], "low": [], "high": [], "band": list(BAND), "seeds": []}
-    returns = np.concatenate([part["return"] for part in parts])
     for update in range(1, len(returns)):  # an update without a finished episode shows the one before
         returns[update] = np.where(np.isnan(returns[update]), returns[update - 1], returns[update])
-    seconds = np.cumsum(np.concatenate([part["seconds"] for part in parts]))
+    seconds = np.cumsum(seconds)
     shown = np.unique(np.linspace(0, len(returns) - 1, min(len(returns), CURVE_POINTS)).round().astype(int))
     rows = [row[np.isfinite(row)] for row in returns[shown]]
     return {

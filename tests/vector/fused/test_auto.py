@@ -11,10 +11,11 @@ from vector.fused.programs import KERNEL
 
 import overclock
 from overclock.c_compiler import c_compiler_fault
+from overclock.cores import cores
 from overclock.errors import MissingError, UsageError
 from overclock.vector import Pool, rollout, vectorize
 from overclock.vector.fused import resolved
-from overclock.vector.fused.c_target import cores, threads
+from overclock.vector.fused.c_target import threads
 from overclock.vector.fused.compilers import compiled, kept_in
 from overclock.vector.fused.support import stays_in_registers
 

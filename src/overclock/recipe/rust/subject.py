@@ -5,12 +5,12 @@ state over, so that nothing can be remembered that the contract does not name.
 """
 
 import math
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from overclock.cores import cores
 from overclock.recipe.rust.library import Library, load_library, named, rows
 from overclock.recipe.rust.toolchain import sysroot
 from overclock.verify.subject import Arrays, Observed, SubjectSpec
@@ -95,7 +95,7 @@ class RustSubject:
         The border sees to it that everything which a step shows is computed.
         """
         if batch not in self._runners:
-            self._runners[batch] = self.library.runner(batch, seed=0, threads=len(os.sched_getaffinity(0)))
+            self._runners[batch] = self.library.runner(batch, seed=0, threads=cores())
         value = self.library.run(self._runners[batch], steps)
         return value if math.isfinite(value) else 0.0
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 import jax
 
-from overclock.bench.machine import cores
+from overclock.cores import cores
 from overclock.recipe.survey.profile import Profile
 from overclock.recipe.survey.source import Source
 from overclock.recipe.survey.structure import Structure, structure

@@ -6,6 +6,7 @@ from pathlib import Path
 import jax
 from jax.extend.core import ClosedJaxpr
 
+from overclock.cores import cores
 from overclock.errors import UsageError
 from overclock.vector.fused.compilers import HERE, compiled
 from overclock.vector.fused.kernel import Signature, source
@@ -22,11 +23,6 @@ def threads() -> int:
     if not (wished.isascii() and wished.isdigit() and int(wished) > 0):
         raise UsageError(f"OVERCLOCK_THREADS must be a whole number of threads, at least 1, got '{wished}'.")
     return int(wished)
-
-
-def cores() -> int:
-    """The processor's cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def c_source(program: ClosedJaxpr, signature: Signature, lanes: int | None = None) -> str:
