@@ -6,10 +6,12 @@ import pytest
 from overclock.env import registry
 from overclock.envs.gameboy.twin import maze
 from overclock.errors import MissingError
+from overclock.gameboy.batch_subject import GameBoySubject
 from overclock.gameboy.game import load_game
 from overclock.gameboy.oracle import import_pyboy
-from overclock.gameboy.subjects import GameBoySubject, PyBoyReference
+from overclock.gameboy.pyboy_subject import PyBoyReference
 from overclock.verify.patched import source_of
+from overclock.verify.process import ProcessSubject
 
 pytest.importorskip("overclock_native", reason="the Rust extension is not built: `make native`")
 KINDS = [("maze", None), ("maze", "packed_2bit"), ("paddle", None), ("paddle", "gray"), ("paddle", "rgb")]
@@ -104,6 +106,27 @@ def test_a_bug_is_also_in_what_level_4_plays():
     assert planted.learnt_as is not None
     for spec in (planted.performance, planted.learnt_as.performance):
         assert len(dict(spec.options)["patches"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("game", "bug"), [("maze", "lives-do-not-count"), ("maze", "held-too-briefly"), ("paddle", "buttons-mixed-up")]
+)
+def test_a_planted_bug_is_really_there(game, bug):
+    """A plan counts on each: one that changes nothing would be called a bug that returns do not show."""
+    lanes, twin = 8, registry.load(registry.spec(f"gameboy-{game}").twin)().learnt_as
+    plan = registry.load(twin.transfer)
+    assert bug in (plan.planted, plan.unseen)
+    _, plain = sides(game, "ram", lanes)
+    everyone, numbers = np.ones(lanes, np.bool_), np.random.default_rng(0)
+    with ProcessSubject(twin.planted(bug).performance, lanes, "the planted side", 120.0) as planted:
+        for side in (plain, planted):
+            side.reset(everyone, np.zeros(lanes, np.int64), {"seed": np.arange(1, lanes + 1, dtype=np.int32)})
+        for _ in range(400):
+            actions = numbers.integers(0, plain.describe()["n"], lanes)
+            seen = [side.step(actions).outputs for side in (plain, planted)]
+            if any((seen[0][name] != seen[1][name]).any() for name in ("obs", "reward")):
+                return
+    pytest.fail(f"'{bug}' changed nothing in 400 steps")
 
 
 def test_pyboy_as_a_gymnasium_environment_plays_the_described_game():

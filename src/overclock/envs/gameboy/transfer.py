@@ -34,10 +34,10 @@ def _plan(game: str, margin: float, reason: str, steps: int, seeds: int, **other
 
 # A press of one frame moves as one of eight does, so returns cannot show that buttons are held too briefly.
 # Mixed-up buttons are no bug to be planted here either: they cost some policies ten pellets and others none, which
-# three and eight policies per side left undecided (two attempts of 2026-11-17). Lives that do not count are worth
-# three points to nearly everybody.
+# three and eight policies per side left undecided (two attempts). Lives that do not count are worth three points to
+# nearly everybody. A third attempt counted on that, but the change did not reach the worker, which is refused now.
 MAZE = _plan(
     "maze", 2.0, "two of the 63 pellets", 32_768, seeds=4,
-    planted="lives-do-not-count", unseen="held-too-briefly", attempt=3,
+    planted="lives-do-not-count", unseen="held-too-briefly", attempt=4,
 )  # fmt: skip
 PADDLE = _plan("paddle", 2.0, "two bricks", 16_384, seeds=3, planted="buttons-mixed-up")

@@ -6,9 +6,9 @@ these twins are levels 3 and 4: whole episodes as an agent plays them, and polic
 
 import dataclasses
 
+from overclock.gameboy.batch_subject import SHOWN
 from overclock.gameboy.game import load_game
 from overclock.gameboy.oracle import import_pyboy
-from overclock.gameboy.subjects import SHOWN
 from overclock.vector.native import extension
 from overclock.verify.contract import Contract, Field, Twin
 from overclock.verify.patched import Patch
@@ -57,10 +57,10 @@ def _twin(game: str, observation: str | None = None, memory: bool = True) -> Twi
     return Twin(
         name=f"gameboy-{game}-v1" + (f", {observation}" if observation else ""),
         reference=SubjectSpec(
-            "overclock.gameboy.subjects:PyBoyReference", (("game", game), *options.items(), ("memory", memory))
+            "overclock.gameboy.pyboy_subject:PyBoyReference", (("game", game), *options.items(), ("memory", memory))
         ),
         performance=SubjectSpec(
-            "overclock.gameboy.subjects:GameBoySubject",
+            "overclock.gameboy.batch_subject:GameBoySubject",
             (("batch", f"{BATCH}:GameBoy{game.title()}"), ("options", options), ("draws", ["seed"])),
             trainer="overclock.verify.transfer_training:NativeTrainer",
         ),

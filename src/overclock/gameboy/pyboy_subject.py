@@ -1,17 +1,13 @@
-"""PyBoy and our batch as verify Subjects: every step's outputs, and what there is to see inside the consoles."""
+"""PyBoy as a verify Subject: every step's outputs, and what there is to see inside the consoles."""
 
 from typing import Any
 
 import numpy as np
 
-from overclock.gameboy.console import AREAS
+from overclock.gameboy.batch_subject import SHOWN
 from overclock.gameboy.game import load_game
 from overclock.gameboy.pyboy_game import PyBoyGame
-from overclock.verify.native_subject import NativeSubject
 from overclock.verify.subject import Arrays, Observed
-
-SHOWN = ("vram", "wram", "oam", "io", "hram", "ie")
-PLACES = {name: range(AREAS[name][0], sum(AREAS[name])) for name in SHOWN}
 
 
 class PyBoyReference:
@@ -74,22 +70,3 @@ class PyBoyReference:
         memory = {name: np.stack([shown.memory[name] for shown in snapshots]) for name in SHOWN}
         cycles = np.array([shown.cycles for shown in snapshots], np.int64)
         return {**memory, **values, "cycles": cycles, "steps": self._steps.copy()}
-
-
-class GameBoySubject(NativeSubject):
-    """Our batch, without automatic resets."""
-
-    def _state(self) -> Arrays:
-        batch, own = self._batch.batch, self._batch.get_state()
-        memory = {name: batch.read(places) for name, places in PLACES.items()}
-        cycles = np.array([batch.save_state(lane).cycles for lane in range(self.num_envs)], np.int64)
-        readings = self._batch.loaded.readings
-        values = readings.values(batch.read(readings.addresses))
-        named = {name: values[:, column] for column, name in enumerate(readings.names)}
-        return {**memory, **named, "cycles": cycles, "steps": own["lanes.steps"]}
-
-    def set_state(self, state: Arrays) -> None:
-        """Nothing: a console holds more than PyBoy shows of its own, so it cannot be put into PyBoy's state.
-
-        Steps are therefore judged one by one only up to the first difference; an exact contract ends there anyway.
-        """
