@@ -1,5 +1,7 @@
 """What runners count beside the time: episodes of lanes that are out of step, and enough of them; actions; threads."""
 
+from types import SimpleNamespace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -148,3 +150,17 @@ def test_envpool_says_with_how_many_threads_it_ran():
     runner = envpool_runner("cartpole-v1", 2, np.zeros(64, np.int32), 0, False)
     assert "threads: " in runner.identity.note
     assert "and the default" in runner.identity.note
+
+
+@pytest.mark.parametrize(("each", "lanes"), [(0.0, 32_768), (0.001, 1024), (0.01, 128), (10.0, 64)])
+def test_a_pool_has_no_more_lanes_than_are_made_in_seconds(monkeypatch, each, lanes):
+    from overclock.bench import peers
+
+    clock = [0.0]
+
+    def make(few):
+        clock[0] += few * each
+        return SimpleNamespace(close=lambda: None)
+
+    monkeypatch.setattr(peers, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    assert peers.soon_made(32_768, make) == lanes

@@ -34,6 +34,7 @@ COUNTERPARTS = {
 WITH_VECTOR_ENTRY_POINT = ("CartPole-v1",)  # where Gymnasium has its own NumPy vectorisation
 MOST_SYNC_ENVS = 64  # a SyncVectorEnv steps one environment after the other: more of them change nothing per step
 TRIAL_SECONDS, TRIAL_ROUNDS = 0.05, 3  # of stepping per number of threads, when EnvPool's best is looked for
+TRIAL_LANES, MAKING_SECONDS = 64, 2.0  # of a pool that shows how long making one takes, and the longest it may take
 
 
 def counterpart(env_id: str, peer: str) -> str:
@@ -140,12 +141,30 @@ def _envpool(env_id: str, batch: int, seed: int, threads: int) -> Any:
 
 def envpool_runner(env_id: str, batch: int, actions: np.ndarray, seed: int, store: bool) -> HostRunner:
     """EnvPool with the number of threads that is fastest here: its default is often far from it."""
-    theirs, choices = counterpart(env_id, "envpool"), thread_choices(batch, machine.cores())
-    best = fastest(choices, lambda threads: EnvPoolBatch(theirs, batch, seed, threads), actions[:batch])
+    theirs = counterpart(env_id, "envpool")
+    lanes = soon_made(batch, lambda few: EnvPoolBatch(theirs, few, seed))
+    choices = thread_choices(lanes, machine.cores())
+    best = fastest(choices, lambda threads: EnvPoolBatch(theirs, lanes, seed, threads), actions[:lanes])
     tried = ", ".join(str(threads) for threads in choices if threads)
     note = f"threads: {best or 'default'}, the fastest of {tried} and the default"
-    identity = Identity("envpool", importlib.metadata.version("envpool"), batch, "cpu", "next_step", note)
-    return HostRunner(identity, EnvPoolBatch(theirs, batch, seed, best), actions, store)
+    if lanes < batch:
+        note += f"; measured at {lanes:,} environments, because it takes long to make more"
+    identity = Identity("envpool", importlib.metadata.version("envpool"), lanes, "cpu", "next_step", note)
+    return HostRunner(identity, EnvPoolBatch(theirs, lanes, seed, best), actions, store)
+
+
+def soon_made(batch: int, make: Callable[[int], EnvPoolBatch]) -> int:
+    """How many lanes a pool can have and still be made soon: `batch`, or a fraction of it.
+
+    Pools are made some twenty times until the best is found, and one of MuJoCo's reads a file for every lane.
+    """
+    few = min(batch, TRIAL_LANES)
+    began = time.perf_counter()
+    make(few).close()
+    each, lanes = (time.perf_counter() - began) / few, batch
+    while lanes > few and lanes * each > MAKING_SECONDS:
+        lanes //= 2
+    return lanes
 
 
 def thread_choices(batch: int, cores: int) -> list[int]:
