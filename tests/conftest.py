@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-# Files of more than half a minute each. They are handed out first: one that begins last leaves all other cores idle.
+# The longest files, of many seconds each. They are handed out first: one that begins last leaves all other cores idle.
 LONGEST = (
     "translate/test_traps.py", "test_documents.py", "recipe/test_judge.py", "verify/test_engine.py",
     "gameboy/test_against_pyboy.py", "verify/test_rollout.py", "vector/fused/test_arrays.py",
     "envs/pong/test_reference.py", "env/test_contract.py", "planar/test_engine.py", "recipe/test_contract_luck.py",
     "vector/fused/test_elementwise.py", "train/test_ppo.py", "verify/test_transfer.py", "envs/robots/test_twins.py",
     "recipe/test_export.py", "cli/test_translate.py", "recipe/test_redteam.py", "train/test_probes.py",
-    "recipe/test_reference_cells.py", "train/test_network.py", "train/test_loop.py", "train/test_evaluate.py",
+    "vector/fused/test_environments.py", "vector/test_resets.py", "train/test_network.py", "train/test_evaluate.py",
 )  # fmt: skip
 
 # A shell that starts the tests in the background lets them ignore Ctrl-C, and so would every program they start.
