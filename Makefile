@@ -3,16 +3,23 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint requirements.lock
 PONG   := overclock.envs.pong.twin
 
 .DEFAULT_GOAL := setup
-.PHONY: help setup demo test verify fuzz bench lint format docs native lock clean
+.PHONY: help setup demo test verify fuzz bench lint format docs native wheel lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-setup: $(VENV)/.demo native ## Create .venv with the package, its references and the Rust extension
+# The packages of an extra and the Rust extension: pip takes one core and the compiler, mostly, another.
+define installed
+@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.$(1) wheel
+@$(MAKE) --no-print-directory native
+endef
+
+setup: ## Create .venv with the package, its references and the Rust extension
+	$(call installed,demo)
 	@echo "ready: $(BIN)/overclock (or just overclock, after: source $(BIN)/activate)"
 
 demo: setup ## Translate Gymnasium's CartPole, verify it, time it beside the original, write a page
@@ -22,7 +29,8 @@ demo: setup ## Translate Gymnasium's CartPole, verify it, time it beside the ori
 test verify: export PYTHONDONTWRITEBYTECODE :=
 
 # Three workers on two cores: a test that waits for a process or a time limit leaves its core to another one.
-test: $(VENV)/.test native ## Run all tests but the long ones (under 15 minutes on 2 cores)
+test: ## Run all tests but the long ones (under 15 minutes on 2 cores)
+	$(call installed,test)
 	@if [ -f $(VENV)/.native ] && cargo --version >/dev/null 2>&1; then cd native && cargo test --quiet --locked; fi
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long" $(PYTEST_ARGS)
 
@@ -63,20 +71,28 @@ docs: $(VENV)/.docs ## Build the HTML documentation into docs/_build
 native: $(VENV)/.base ## Build the Rust extension; says in one line why not, where it cannot
 	@sh scripts/native.sh build
 
+wheel: | $(BIN)/python
+	@sh scripts/native.sh wheel
+
 lock: $(VENV)/.base ## Write requirements.lock anew from pyproject.toml
 	@sh scripts/lock.sh
 
 clean: ## Remove everything that make built
 	rm -rf $(VENV) native/target docs/_build .pytest_cache .ruff_cache .hypothesis
 
-$(VENV)/.base: pyproject.toml requirements.lock
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Overclock needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
-	@test -x $(BIN)/python || { echo "setting up $(VENV) (once)"; $(PYTHON) -m venv $(VENV); }
+	@echo "setting up $(VENV) (once)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: pyproject.toml requirements.lock | $(BIN)/python
 	@$(PIP) --editable .
 	@touch $@
 
-# Extras are installed in layers, so that `make demo` does not wait for the test suite's packages.
+# Extras are installed in layers, so that `make demo` does not wait for the test suite's packages. Bytecode is made on all
+# cores, where pip would take one; what no Python can compile (templates, old tests) is left alone.
 $(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.docs: $(VENV)/.%: $(VENV)/.base
 	@echo "installing the packages for '$*' (once)"
 	@$(PIP) --editable '.[$*]'
+	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null 2>&1 || true
 	@touch $@

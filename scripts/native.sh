@@ -3,25 +3,41 @@
 # succeeds: everything in Python works without it.
 set -u
 cd "$(dirname "$0")/.."
-stamp=.venv/.native
+installed=.venv/.native wheel=native/target/wheel
 log=native/target/build.log
 
 if ! cargo --version >/dev/null 2>&1; then
-    echo "native: skipped, no working Rust toolchain (\`cargo --version\` fails); install it from rustup.rs to build overclock-native"
+    [ "${1:-build}" = wheel ] || echo "native: skipped, no working Rust toolchain (\`cargo --version\` fails); install it from rustup.rs to build overclock-native"
     exit 0
 fi
 mkdir -p native/target
 
-case "${1:-build}" in
-build)
-    if [ -f "$stamp" ] && [ -z "$(find native \( -path native/target -o -path native/fuzz \) -prune -o -type f -newer "$stamp" -print)" ]; then
-        exit 0
-    fi
+older() { # than a source, or not there at all
+    [ ! -f "$1" ] || [ -n "$(find native \( -path native/target -o -path native/fuzz \) -prune -o -type f -newer "$1" -print)" ]
+}
+
+pip() {
+    .venv/bin/python -m pip "$@" --disable-pip-version-check --constraint requirements.lock --no-deps >"$log" 2>&1
+}
+
+compile() { # into a wheel, which writes nothing where another pip may be writing
+    older "$wheel/.built" || return 0
     echo "building overclock-native (once)"
-    if .venv/bin/python -m pip install --disable-pip-version-check --constraint requirements.lock --force-reinstall --no-deps ./native >"$log" 2>&1; then
-        touch "$stamp"
+    rm -rf "$wheel"
+    pip wheel --wheel-dir "$wheel" ./native && touch "$wheel/.built"
+}
+
+case "${1:-build}" in
+wheel) # ahead of `build`, which says what went wrong
+    if older "$installed"; then compile; fi
+    exit 0
+    ;;
+build)
+    older "$installed" || exit 0
+    rm -f "$installed"
+    if compile && pip install --force-reinstall "$wheel"/*.whl; then
+        touch "$installed"
     else
-        rm -f "$stamp"
         reason=$(grep -E '^ *error' "$log" | grep -v subprocess-exited | head -n 1 | sed 's/^ *//')
         echo "native: not built, ${reason:-the build failed} (whole log: $log)"
     fi

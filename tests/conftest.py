@@ -1,23 +1,36 @@
 """What every test may rely on."""
 
+import os
+import shutil
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
-# Files of more than half a minute each. They are handed out first: one that begins last leaves all other cores idle.
+# The longest files, of many seconds each. They are handed out first: one that begins last leaves all other cores idle.
 LONGEST = (
-    "recipe/test_translate.py", "recipe/test_judge.py", "verify/test_engine.py", "verify/test_transfer.py",
-    "recipe/test_site_twins.py", "recipe/test_contract_luck.py", "env/test_contract.py", "test_documents.py",
-    "cli/test_translate.py", "recipe/test_reference_cells.py", "recipe/test_redteam.py", "recipe/test_export.py",
-    "translate/test_traps.py", "train/test_probes.py", "verify/test_rollout.py", "train/test_network.py",
-    "train/test_loop.py", "verify/test_mutate.py",
+    "translate/test_traps.py", "test_documents.py", "recipe/test_judge.py", "verify/test_engine.py",
+    "gameboy/test_against_pyboy.py", "verify/test_rollout.py", "vector/fused/test_arrays.py",
+    "envs/pong/test_reference.py", "env/test_contract.py", "planar/test_engine.py", "recipe/test_contract_luck.py",
+    "vector/fused/test_elementwise.py", "train/test_ppo.py", "verify/test_transfer.py", "envs/robots/test_twins.py",
+    "recipe/test_export.py", "cli/test_translate.py", "recipe/test_redteam.py", "train/test_probes.py",
+    "vector/fused/test_environments.py", "vector/test_resets.py", "train/test_network.py", "train/test_evaluate.py",
 )  # fmt: skip
 
 # A shell that starts the tests in the background lets them ignore Ctrl-C, and so would every program they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config):
+    """What one test compiles, no other compiles again, in whichever process; the next run of the tests begins anew."""
+    if "JAX_COMPILATION_CACHE_DIR" not in os.environ:  # workers have their controller's
+        folder = tempfile.mkdtemp(prefix="overclock-tests-")
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = folder
+        os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 @pytest.fixture(autouse=True, scope="module")

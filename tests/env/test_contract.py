@@ -16,6 +16,8 @@ from overclock.env.check import CHECKS, ContractError, NotReachedError, check_en
 from overclock.env.struct import static
 from overclock.envs.cartpole.env import CartPole, CartPoleParams, CartPoleState
 
+pytestmark = pytest.mark.usefixtures("few_optimisations")
+
 ENVIRONMENTS = {
     **{spec.id: registry.make(spec.id)[0] for spec in overclock.list_envs()},
     **{type(game).__name__: game for game in GAMES},

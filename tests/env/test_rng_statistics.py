@@ -32,6 +32,13 @@ def grid(*lengths: int) -> list[np.ndarray]:
     return [axis.reshape(-1).astype(U32) for axis in np.indices(lengths)]
 
 
+INTERLEAVINGS = (
+    "events of one lane", "sites of events", "sites of one event", "both halves", "lanes of a batch",
+    "first words of seeds", "first words of high seeds", "keys of seeds", "sections",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
 def interleavings() -> dict[str, np.ndarray]:
     """The orders in which a user meets the words."""
     one = Rng.of(1)
@@ -55,20 +62,17 @@ def interleavings() -> dict[str, np.ndarray]:
     }
 
 
-INTERLEAVINGS = interleavings()
-
-
 @pytest.mark.parametrize("name", INTERLEAVINGS)
-def test_bytes_of_words_are_uniform(name):
-    words = INTERLEAVINGS[name]
+def test_bytes_of_words_are_uniform(name, interleavings):
+    words = interleavings[name]
     for shift in (0, 8, 16, 24):
         counts = np.bincount((words >> U32(shift)) & U32(0xFF), minlength=256)
         assert stats.chisquare(counts).pvalue > FALSE_ALARM / 4
 
 
 @pytest.mark.parametrize("name", INTERLEAVINGS)
-def test_neighbours_are_uncorrelated(name):
-    unit = INTERLEAVINGS[name].astype(np.float64) * 2.0**-32 - 0.5
+def test_neighbours_are_uncorrelated(name, interleavings):
+    unit = interleavings[name].astype(np.float64) * 2.0**-32 - 0.5
     limit = stats.norm.isf(FALSE_ALARM / 2 / 10)
     for lag in (1, 2, 3, 4, 6, 8, 16, 64, 1024, 4096):
         z = np.mean(unit[lag:] * unit[:-lag]) * 12 * np.sqrt(len(unit) - lag)
@@ -76,8 +80,8 @@ def test_neighbours_are_uncorrelated(name):
 
 
 @pytest.mark.parametrize("name", INTERLEAVINGS)
-def test_pairs_of_neighbours_fill_the_square_evenly(name):
-    words = INTERLEAVINGS[name]
+def test_pairs_of_neighbours_fill_the_square_evenly(name, interleavings):
+    words = interleavings[name]
     cells = (words[0::2] >> U32(26)) * U32(64) + (words[1::2] >> U32(26))
     assert FALSE_ALARM / 2 < stats.chisquare(np.bincount(cells, minlength=4096)).pvalue < 1 - FALSE_ALARM / 2
 

@@ -5,4 +5,5 @@ import jax
 
 def quick(function):
     """The function, compiled with few optimisations."""
-    return jax.jit(function, compiler_options={"xla_backend_optimization_level": 0})
+    few = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+    return jax.jit(function, compiler_options=few)

@@ -13,6 +13,9 @@ from train.quick import quick
 from overclock.errors import UsageError
 from overclock.train import PPOConfig, loop, make_train, train
 
+# Runs are compared with runs of the same program, however it was compiled.
+pytestmark = pytest.mark.usefixtures("few_optimisations")
+
 CONFIG = PPOConfig(
     total_steps=8 * 4 * 12, num_envs=8, num_steps=4, num_minibatches=2, num_epochs=2, learning_rate=1e-2, hidden=(8,),
     network="gru", memory=8, normalise_observations=True, normalise_rewards=True,

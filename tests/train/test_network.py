@@ -27,16 +27,17 @@ def test_the_memory_is_flaxs_gru():
     features = jax.random.normal(jax.random.key(1), (5, 3, 4))
     memory, never = jnp.full((3, 6), 0.3), jnp.zeros((5, 3), jnp.bool_)
     module = Memory(6)
-    weights = module.init(jax.random.key(0), memory, features, never)["params"]
+    weights = quick(module.init)(jax.random.key(0), memory, features, never)["params"]
     weights["bias"] = weights["bias"] + 0.2
     parts = (weights["input"]["kernel"], weights["input"]["bias"], weights["recurrent"])
     fed, bias, own = (jnp.split(part, 3, axis=-1) for part in parts)
     flax = {f"i{gate}": {"kernel": fed[i], "bias": bias[i]} for i, gate in enumerate("rzn")}
     flax |= {f"h{gate}": {"kernel": own[i]} for i, gate in enumerate("rzn")}
     flax["hn"]["bias"] = weights["bias"]
-    ours = module.apply({"params": weights}, memory, features, never)
+    ours = quick(module.apply)({"params": weights}, memory, features, never)
+    theirs = quick(nn.GRUCell(6).apply)
     for t in range(5):
-        memory, _ = nn.GRUCell(6).apply({"params": flax}, memory, features[t])
+        memory, _ = theirs({"params": flax}, memory, features[t])
         np.testing.assert_allclose(ours[t], memory, rtol=1e-5, atol=1e-6)
 
 
@@ -60,8 +61,8 @@ def test_the_gradient_along_a_sequence_is_the_one_jax_finds():
     def ours(memory, fed, kernel, bias):
         return jnp.sum(weight * remember(memory, fed, start, kernel, bias, "float32"))
 
-    found = jax.grad(ours, (0, 1, 2, 3))(memory, fed, kernel, bias)
-    expected = jax.grad(plain, (0, 1, 2, 3))(memory, fed, kernel, bias)
+    found = quick(jax.grad(ours, (0, 1, 2, 3)))(memory, fed, kernel, bias)
+    expected = quick(jax.grad(plain, (0, 1, 2, 3)))(memory, fed, kernel, bias)
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
 
@@ -71,8 +72,8 @@ def test_a_product_and_its_gradient_are_jaxs(rows, columns):
     keys = jax.random.split(jax.random.key(rows), 3)
     x, kernel = jax.random.normal(keys[0], (2, 9, rows)), jax.random.normal(keys[1], (rows, columns))
     weight = jax.random.normal(keys[2], (2, 9, columns))
-    ours = jax.value_and_grad(lambda x, k: jnp.sum(weight * product(x, k, "float32")), (0, 1))(x, kernel)
-    plain = jax.value_and_grad(lambda x, k: jnp.sum(weight * (x @ k)), (0, 1))(x, kernel)
+    ours = quick(jax.value_and_grad(lambda x, k: jnp.sum(weight * product(x, k, "float32")), (0, 1)))(x, kernel)
+    plain = quick(jax.value_and_grad(lambda x, k: jnp.sum(weight * (x @ k)), (0, 1)))(x, kernel)
     for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(plain), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
 

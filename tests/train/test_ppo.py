@@ -61,11 +61,12 @@ def test_a_step_is_worth_what_the_critic_thinks_of_its_outcome(network):
     )
     value, next_value, last = quick(lambda e: judge(agent, params, first, first, e))(experience)
     memory = first["critic"] if agent.recurrent else ()
+    critic, worth = quick(agent.critic), quick(agent.value)
     for t in range(time):
-        after, expected = agent.critic(params, memory, obs[t][None], start[t][None])
+        after, expected = critic(params, memory, obs[t][None], start[t][None])
         np.testing.assert_allclose(value[t], expected[0], rtol=1e-5, atol=1e-6)
         memory = after[0] if agent.recurrent else ()
-        outcome = agent.value(params, memory, final_obs[t], jnp.zeros(lanes, jnp.bool_))
+        outcome = worth(params, memory, final_obs[t], jnp.zeros(lanes, jnp.bool_))
         asked = ~terminated[t]
         np.testing.assert_allclose(next_value[t][asked], outcome[asked], rtol=1e-5, atol=1e-6)
     if agent.recurrent:
@@ -92,9 +93,10 @@ def test_memory_is_wiped_where_an_episode_starts_and_only_there():
     features = jnp.asarray([0.3, -0.7, 0.9])[:, None, None]
     never = jnp.zeros((3, 1), jnp.bool_)
     blank = agent.first_memory(1)["actor"]
-    _, kept = agent.actor(params, blank + 0.5, features, never)
-    _, wiped = agent.actor(params, blank + 0.5, features, never.at[1].set(True))
-    _, fresh = agent.actor(params, blank, features[1:], never[1:])
+    actor = quick(agent.actor)
+    _, kept = actor(params, blank + 0.5, features, never)
+    _, wiped = actor(params, blank + 0.5, features, never.at[1].set(True))
+    _, fresh = actor(params, blank, features[1:], never[1:])
     np.testing.assert_array_equal(wiped[0], kept[0])
     np.testing.assert_allclose(wiped[1:], fresh, rtol=1e-5, atol=1e-7)
     assert not np.allclose(wiped[1:], kept[1:], rtol=1e-3)

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from train.quick import quick
 
 import overclock
 from overclock.env import Box, Discrete
@@ -67,21 +68,21 @@ def test_outputs_and_gradients_are_those_of_the_layers(sizes, activation, precis
         out = network(layers, x, activation, precision)
         return jnp.sum(out * wish), out
 
-    (_, ours), by_kernel = jax.value_and_grad(lambda w: total(towers.tower, w), has_aux=True)(layers)
-    (_, theirs), by_xla = jax.value_and_grad(lambda w: total(by_layers, w), has_aux=True)(layers)
+    (_, ours), by_kernel = quick(jax.value_and_grad(lambda w: total(towers.tower, w), has_aux=True))(layers)
+    (_, theirs), by_xla = quick(jax.value_and_grad(lambda w: total(by_layers, w), has_aux=True))(layers)
     assert_near(ours, theirs, precision)
     assert_near(by_kernel, by_xla, precision)
 
 
 def test_an_agent_decides_the_same_with_kernels():
     agent = Agent(Box(-1.0, 1.0, (3,)), Box(-1.0, 1.0, (2,)), NetworkConfig(hidden=(16,)), normalise=True)
-    params = agent.init(jax.random.key(0))
+    params = quick(agent.init)(jax.random.key(0))
     features = jax.random.normal(jax.random.key(1), (2, 5, 3))
     start = jnp.zeros((2, 5), jnp.bool_)
     kernels = dataclasses.replace(agent, kernels=True)
     for tower in ("actor", "critic"):
-        memory, ours = getattr(kernels, tower)(params, (), features, start)
-        _, theirs = getattr(agent, tower)(params, (), features, start)
+        memory, ours = quick(getattr(kernels, tower))(params, (), features, start)
+        _, theirs = quick(getattr(agent, tower))(params, (), features, start)
         assert memory == ()
         assert ours.shape == theirs.shape
         assert_near(ours, theirs, "float32")

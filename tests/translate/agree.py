@@ -206,7 +206,9 @@ def same(what: str, expected, found, tolerance: float) -> None:
     expected, found = np.asarray(expected), np.asarray(found)
     assert expected.shape == found.shape, f"{what} has the shape {found.shape}, the reference {expected.shape}"
     exact = expected.dtype.kind in "biu" and found.dtype.kind in "biu"
-    close = expected == found if exact else np.isclose(expected, found, rtol=0.0, atol=tolerance, equal_nan=True)
+    close = expected == found
+    if not exact and not np.all(close):  # most are equal, and told so ten times as fast
+        close = np.isclose(expected, found, rtol=0.0, atol=tolerance, equal_nan=True)
     assert np.all(close), f"{what} is {found.tolist()}, the reference has {expected.tolist()}"
 
 

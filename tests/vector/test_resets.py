@@ -11,6 +11,8 @@ from overclock.env import Params, Rng
 from overclock.errors import UsageError
 from overclock.vector import Fresh, Optimistic, Pool, vectorize
 
+pytestmark = pytest.mark.usefixtures("few_optimisations")
+
 MODES = ["same_step", "next_step", "off"]
 LANES, STEPS = 8, 20
 ENV, PARAMS = Countdown(), CountdownParams(max_steps=5)

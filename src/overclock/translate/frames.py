@@ -41,7 +41,10 @@ class Source:
 def source_of(function: FunctionType) -> Source:
     """The source of a Python function."""
     file = inspect.getsourcefile(function)
-    tree, lines = _parsed(file or "?", function.__qualname__)
+    try:
+        tree, lines = _parsed(Path(file or "?").read_text(encoding="utf-8"))
+    except (OSError, SyntaxError) as error:
+        raise UnsupportedError(f"the source of {function.__qualname__} cannot be read") from error
     code = function.__code__
     if function.__name__ == "<lambda>":
         return Source(_find_lambda(function, tree), file or "?", lines)
@@ -54,13 +57,9 @@ def source_of(function: FunctionType) -> Source:
 
 
 @functools.cache
-def _parsed(file: str, what: str) -> tuple[ast.Module, tuple[str, ...]]:
-    try:
-        with open(file, encoding="utf-8") as stream:
-            text = stream.read()
-        return with_private_names(ast.parse(text)), tuple(text.splitlines())
-    except (OSError, SyntaxError) as error:
-        raise UnsupportedError(f"the source of {what} cannot be read") from error
+def _parsed(text: str) -> tuple[ast.Module, tuple[str, ...]]:
+    """A file's tree and lines; once for all functions of the file."""
+    return with_private_names(ast.parse(text)), tuple(text.splitlines())
 
 
 def _find_lambda(function: FunctionType, tree: ast.Module) -> ast.Lambda:

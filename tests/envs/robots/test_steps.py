@@ -1,6 +1,7 @@
 """One control step of every robot beside Gymnasium's, MuJoCo's solver at its best; from play and from anywhere.
 
-XLA takes about ten seconds to compile a robot's step, so that each is compiled once for all tests.
+XLA takes about ten seconds to compile a robot's step, so that each is compiled once for all tests, and quickly;
+`make verify` compares whole episodes as users have them compiled.
 """
 
 from typing import NamedTuple
@@ -46,7 +47,7 @@ class Pair(NamedTuple):
         pytest.param((hopper, "hopper.xml"), id="hopper"),
     ],
 )
-def pair(request):
+def pair(request, few_optimisations):
     from overclock.planar.reference import reference
 
     build, xml = request.param

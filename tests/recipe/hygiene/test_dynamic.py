@@ -10,6 +10,8 @@ from overclock.recipe.hygiene import Finding, Limits, dynamic, judge_inspection
 from overclock.recipe.hygiene.tampering import snapshot, tampered
 from overclock.recipe.redteam.cheats import honest_files
 
+pytestmark = pytest.mark.usefixtures("few_optimisations")
+
 HONEST = honest_files()
 MOVE = "        after = move(state, action, draw.uniform_0, params)\n"
 

@@ -199,7 +199,7 @@ def sort(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Value
                 for i in range(end):
                     exchange(outside, i, i + 1)
             return
-        end, i = writer.name("i"), writer.name("i")
+        end, i = writer.name("at"), writer.name("at")
         with (
             writer.block(f"for (int {end} = {length - 1}; {end} > 0; {end}--)"),
             writer.block(f"for (int {i} = 0; {i} < {end}; {i}++)"),

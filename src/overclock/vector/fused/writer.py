@@ -41,7 +41,8 @@ class Writer:
         self.lines.append(INDENT * self._depth + text)
 
     def name(self, stem: str = "v") -> str:
-        """A new name."""
+        """A new name. No stem is a letter of a type: the 32nd `i` would be `i32`."""
+        assert stem not in ("b", "f", "i", "u")
         self._names += 1
         return f"{stem}{self._names}"
 
@@ -57,7 +58,7 @@ class Writer:
     @contextlib.contextmanager
     def counted(self, length: int, first: int = 0) -> Iterator[str]:
         """A loop; gives its variable."""
-        counter = self.name("i")
+        counter = self.name("at")
         with self.block(f"for (int {counter} = {first}; {counter} < {length}; {counter}++)"):
             yield counter
 
