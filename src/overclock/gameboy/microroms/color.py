@@ -276,7 +276,7 @@ def _interrupts_at_line_144() -> MicroRom:
 
 def _line_after_mode() -> MicroRom:
     body = store("LYC", 51) + store("STAT", 0x48) + store("IE", 2) + store("IF", 0) + code("ei", ".idle:", "jr .idle")
-    handler = code("push af") + note("LY") + note("DIV") + code("res 5, h", "pop af", "reti")
+    handler = code("push af") + note("LY") + note("DIV") + code("res 4, h", "pop af", "reti")
     return _color(
         "stat_48_interrupts_anew_at_line_51", "in PyBoy the mode's source falls before the line's rises", body,
         handlers={"stat": handler},

@@ -34,7 +34,7 @@ CROWDS = {
 def _stat_interrupt(name: str, bits: int) -> MicroRom:
     body = store("LYC", 40) + store("STAT", bits) + store("IE", 2) + store("IF", 0) + code("ei", ".idle:", "inc b")
     body += code("jr .idle")
-    handler = code("push af") + note("LY") + note("STAT") + code("ld a, b", "ld [hl+], a", "res 5, h", "pop af", "reti")
+    handler = code("push af") + note("LY") + note("STAT") + code("ld a, b", "ld [hl+], a", "res 4, h", "pop af", "reti")
     return micro(
         f"ppu_stat_interrupt_on_{name}",
         "STAT interrupts when the line of its enabled sources rises",
@@ -46,7 +46,7 @@ def _stat_interrupt(name: str, bits: int) -> MicroRom:
 
 def _line_after_mode(bits: int, line: int) -> MicroRom:
     body = store("LYC", line) + store("STAT", bits) + store("IE", 2) + store("IF", 0) + code("ei", ".idle:", "jr .idle")
-    handler = code("push af") + note("LY") + note("DIV") + code("res 5, h", "pop af", "reti")
+    handler = code("push af") + note("LY") + note("DIV") + code("res 4, h", "pop af", "reti")
     return micro(
         f"ppu_stat_{bits:02x}_interrupts_anew_at_line_{line}",
         "in PyBoy the mode's source falls before the line's rises, at the start of a line and in the first frame",

@@ -48,7 +48,7 @@ def _interrupts(rate: int) -> MicroRom:
     body = store("TMA", 0xE0) + store("TIMA", 0xE0) + store("TAC", 4 | rate) + store("IE", 4) + store("IF", 0)
     body += code("ei", "ld b, 0", ".count:", "inc b", "jr .count")
     handler = code("push af") + note("DIV") + note("TIMA") + note("LY")
-    handler += code("ld a, b", "ld [hl+], a", "res 5, h", "pop af", "reti")
+    handler += code("ld a, b", "ld [hl+], a", "res 4, h", "pop af", "reti")
     return micro(
         f"timer_interrupts_at_rate_{rate}",
         "an overflow interrupts within an instruction",
