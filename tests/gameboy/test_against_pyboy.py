@@ -65,6 +65,12 @@ def test_every_micro_rom_does_the_same_under_any_input(name):
 
 
 @needs_ours
+def test_a_loaded_state_does_not_know_that_a_halt_came_right_after_ei():
+    steps = [*plain_steps(2), Step(save=True), Step(), Step(load=True), Step()]
+    agree(ROMS["halt_right_after_ei_at_an_event"].program.rom, steps)
+
+
+@needs_ours
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_does_the_same(name):
     agree(game_program(name).rom, fuzzed_steps(1, 40))

@@ -83,7 +83,12 @@ impl Machine {
                 self.sync_timer(when.at);
                 match address {
                     0xFF04 => self.reset_div(when.at),
-                    0xFF05 => self.timer.write_tima(when.at, value),
+                    0xFF05 => {
+                        // In the reference the interrupt comes all the same.
+                        if self.timer.write_tima(when.at, value) && self.compat == Compat::PyBoy {
+                            self.requested |= 4;
+                        }
+                    }
                     0xFF06 => self.timer.write_tma(when.at, value),
                     _ => self.timer.write_tac(when.at, value & 7),
                 }

@@ -133,6 +133,13 @@ impl Lcd {
         self.level()
     }
 
+    /// A new mode in a line that begins with it. The reference looks at the mode before it compares the line, so that
+    /// the level can fall in between and rise again.
+    fn enter(&mut self, mode: u8) -> u8 {
+        self.mode = mode;
+        self.level() | self.compare()
+    }
+
     /// The LCD goes on; it starts in a line 0 that shows mode 0 for a while.
     pub fn start(&mut self, dot: u64) {
         self.starting = false;
@@ -227,10 +234,9 @@ impl Lcd {
                 if self.color && !self.first {
                     self.ly += 1;
                 }
-                self.mode = 2;
                 self.next = Next::Transfer;
                 self.at = due + OAM_SCAN;
-                self.compare()
+                self.enter(2)
             }
             Next::EarlyScan => {
                 self.next = Next::VBlank;
@@ -239,11 +245,9 @@ impl Lcd {
             }
             Next::VBlank => {
                 self.ly += 1;
-                self.mode = 1;
                 self.next = Next::VBlankLine;
                 self.at = due + LINE;
-                self.coincidence = self.ly == self.lyc;
-                VBLANK | self.level() | self.pulse()
+                VBLANK | self.enter(1) | self.pulse()
             }
             Next::VBlankLine => {
                 self.ly += 1;
@@ -262,10 +266,9 @@ impl Lcd {
                 self.first = false;
                 self.frame = due;
                 self.ly = 0;
-                self.mode = 2;
                 self.next = Next::Transfer;
                 self.at = due + OAM_SCAN;
-                self.compare()
+                self.enter(2)
             }
         }
     }

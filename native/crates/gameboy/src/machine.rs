@@ -187,7 +187,12 @@ impl Machine {
             }
             self.take_transition();
         }
+        let early = self.lcd.next == Next::EarlyScan;
         if self.lcd.at <= now {
+            self.take_transition();
+        }
+        // That one is no transition in the reference.
+        if early && self.lcd.at <= now {
             self.take_transition();
         }
     }

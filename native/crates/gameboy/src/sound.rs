@@ -254,7 +254,7 @@ impl Sound {
             0x0B => self.wave.length.load(value),
             0x0C => self.wave.write_volume(value),
             0x0D => self.wave.write_low(value),
-            0x0E => self.wave.write_control(value, dot, between),
+            0x0E => self.wave.write_control(value, dot, between, self.color),
             0x10 => self.noise.length.load(value),
             0x11 => self.noise.write_envelope(value),
             0x12 => self.noise.write_pace(value, dot),

@@ -155,11 +155,13 @@ impl GameBoy {
         out
     }
 
-    /// Go back to a state as PyBoy does, which does not save the line of the window: that stays. On an error nothing
-    /// changes.
+    /// Go back to a state as PyBoy does, which saves neither the line of the window nor whether a HALT came right after
+    /// EI: these stay. On an error nothing changes.
     pub fn load(&mut self, from: &[u8]) -> Result<(), StateError> {
         let (line, reached) = (self.machine.screen.window_line, self.machine.screen.window_reached);
+        let halted_after_ei = self.cpu.halted_after_ei;
         self.restore(from)?;
+        self.cpu.halted_after_ei = halted_after_ei;
         self.machine.screen.window_line = line;
         self.machine.screen.window_reached = reached;
         Ok(())

@@ -131,13 +131,16 @@ impl Timer {
         self.tima
     }
 
-    pub fn write_tima(&mut self, now: u64, value: u8) {
+    /// Whether TMA was to be loaded, and is not now.
+    pub fn write_tima(&mut self, now: u64, value: u8) -> bool {
         let just_loaded = self.loaded != 0 && now < self.loaded + RELOAD;
-        if !just_loaded {
-            self.tima = value;
-            self.reload = None;
-            self.plan();
+        if just_loaded {
+            return false;
         }
+        self.tima = value;
+        let cancelled = self.reload.take().is_some();
+        self.plan();
+        cancelled
     }
 
     pub fn write_tma(&mut self, now: u64, value: u8) {

@@ -67,3 +67,15 @@ fn only_frames_that_are_asked_for_are_drawn() {
     gameboy.write_rgba(&mut picture);
     assert!(picture.iter().all(|byte| *byte == 0xFF));
 }
+
+#[test]
+fn an_opcode_that_does_not_exist_stops_the_cpu_and_not_the_frames() {
+    for opcode in [0xD3, 0xDB, 0xDD, 0xE3, 0xE4, 0xEB, 0xEC, 0xED, 0xF4, 0xFC, 0xFD] {
+        let mut gameboy = started(&[opcode, 0x04]);
+        let before = gameboy.cycles();
+        assert_eq!(gameboy.tick(3, false), 3);
+        assert_eq!(gameboy.cycles() - before, 3 * 70_224);
+        assert_eq!(gameboy.registers().pc, 0x150);
+        assert_eq!(gameboy.registers().b, 0);
+    }
+}

@@ -157,7 +157,23 @@ def _waves() -> list[MicroRom]:
                 begin=memory, cgb=False)
         for pace in (0xF0, 0xF1, 0xF3, 0xFF)
     ]  # fmt: skip
-    return found
+    return [*found, *(_wave_retriggered(pace, cgb) for pace, cgb in ((0xF9, False), (0xFE, False), (0xFE, True)))]
+
+
+def _wave_retriggered(pace: int, cgb: bool) -> MicroRom:
+    trigger, body = store("NR34", 0x87), store("NR52", 0x80)
+    for wait in range(0, 40, 2):
+        body += store("NR30", 0) + "".join(store(f"WAVE + {i}", 0x10 + i) for i in range(16)) + WAVE
+        body += store("NR33", pace) + trigger + nops(wait) + trigger + store("NR30", 0)
+        body += "".join(note(f"WAVE + {i}") for i in range(4))
+    return micro(
+        f"sound_wave_triggered_while_it_reads_at_pace_{pace:x}" + "_in_color" * cgb,
+        "a wave triggered in the moment in which it reads loses its first bytes; on a Game Boy Color it does not",
+        body,
+        cgb=cgb,
+        sound=True,
+        frames=8,
+    )
 
 
 def _noises() -> list[MicroRom]:

@@ -23,7 +23,7 @@ def roms() -> list[MicroRom]:
         _wram_banks(), _vram_banks(), _palette_registers(), _background_attributes(), _sprites_in_color(),
         _master_priority(), _mid_frame_palettes(), _hblank_copy(), _hblank_copy_stopped(), _copy_registers(),
         _unused_registers(), _old_game_in_color(), _double_speed_halt(), _window_in_color(), _modes_in_color(),
-        _sprite_order(),
+        _sprite_order(), _interrupts_at_line_144(), _line_after_mode(),
     ]  # fmt: skip
 
 
@@ -262,3 +262,22 @@ def _modes_in_color() -> MicroRom:
         after=COLOR_SCENE + sprite_table(_crowd()),
         frames=24,
     )
+
+
+def _interrupts_at_line_144() -> MicroRom:
+    body = store("STAT", 0x20)
+    for wait in range(92, 108):
+        body += wait_line(5, f"top_{wait}") + wait_line(143, f"last_{wait}") + nops(wait) + store("IF", 0) + note("IF")
+    return _color(
+        "interrupts_at_line_144", "of line 144 the interrupt of mode 2 comes a machine cycle before VBlank's", body,
+        frames=24,
+    )  # fmt: skip
+
+
+def _line_after_mode() -> MicroRom:
+    body = store("LYC", 51) + store("STAT", 0x48) + store("IE", 2) + store("IF", 0) + code("ei", ".idle:", "jr .idle")
+    handler = code("push af") + note("LY") + note("DIV") + code("res 4, h", "pop af", "reti")
+    return _color(
+        "stat_48_interrupts_anew_at_line_51", "in PyBoy the mode's source falls before the line's rises", body,
+        handlers={"stat": handler},
+    )  # fmt: skip

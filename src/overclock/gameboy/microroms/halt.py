@@ -7,7 +7,8 @@ def roms() -> list[MicroRom]:
     """All of them."""
     found = [_wakes_off(name, bits, prepare) for name, (bits, prepare) in SOURCES.items()]
     found += [_wakes_on(name, bits, prepare) for name, (bits, prepare) in SOURCES.items()]
-    return [*found, _pending_off(), _after_ei(), _masked_goes_on(), _every_frame(), _wake_time()]
+    found += [_pending_off(), _after_ei(), _after_ei_at_an_event()]
+    return [*found, _masked_goes_on(), _every_frame(), _wake_time()]
 
 
 SOURCES = {
@@ -64,6 +65,17 @@ def _after_ei() -> MicroRom:
         body,
         handlers={"timer": handler},
         frames=4,
+    )
+
+
+def _after_ei_at_an_event() -> MicroRom:
+    body = store("IE", 1) + store("IF", 0) + code("ei", "halt", "nop") + nops(91)  # the next HALT ends as a line does
+    body += code(".again:", "di", "nop", "ei", "halt", "nop", "inc d", "jr .again")
+    return micro(
+        "halt_right_after_ei_at_an_event",
+        "a HALT right after EI that ends as a line does is returned to by the handler",
+        body,
+        handlers={"vblank": code("inc e", "ld [hl], d", "inc hl", "reti")},
     )
 
 

@@ -9,6 +9,7 @@ STAT_SOURCES = {"hblank": 0x08, "vblank": 0x10, "oam": 0x20, "line": 0x40, "hbla
 def roms() -> list[MicroRom]:
     """All of them."""
     found = [_stat_interrupt(name, bits) for name, bits in STAT_SOURCES.items()]
+    found += [_line_after_mode(bits, line) for bits, line in ((0x48, 51), (0x48, 144), (0x68, 144), (0x50, 0))]
     found += [_mode_lengths("", 0, [])] + [_mode_lengths(f"_scx_{scx}", scx, []) for scx in (3, 7)]
     found += [_mode_lengths(f"_{name}", 0, sprites) for name, sprites in CROWDS.items()]
     found += [_hblank_time(f"scx_{scx}", scx, []) for scx in range(8)]
@@ -33,13 +34,24 @@ CROWDS = {
 def _stat_interrupt(name: str, bits: int) -> MicroRom:
     body = store("LYC", 40) + store("STAT", bits) + store("IE", 2) + store("IF", 0) + code("ei", ".idle:", "inc b")
     body += code("jr .idle")
-    handler = code("push af") + note("LY") + note("STAT") + code("ld a, b", "ld [hl+], a", "res 5, h", "pop af", "reti")
+    handler = code("push af") + note("LY") + note("STAT") + code("ld a, b", "ld [hl+], a", "res 4, h", "pop af", "reti")
     return micro(
         f"ppu_stat_interrupt_on_{name}",
         "STAT interrupts when the line of its enabled sources rises",
         body,
         handlers={"stat": handler},
         frames=8,
+    )
+
+
+def _line_after_mode(bits: int, line: int) -> MicroRom:
+    body = store("LYC", line) + store("STAT", bits) + store("IE", 2) + store("IF", 0) + code("ei", ".idle:", "jr .idle")
+    handler = code("push af") + note("LY") + note("DIV") + code("res 4, h", "pop af", "reti")
+    return micro(
+        f"ppu_stat_{bits:02x}_interrupts_anew_at_line_{line}",
+        "in PyBoy the mode's source falls before the line's rises, at the start of a line and in the first frame",
+        body,
+        handlers={"stat": handler},
     )
 
 

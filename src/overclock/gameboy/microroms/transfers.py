@@ -119,7 +119,7 @@ def _serial_interrupt() -> MicroRom:
     body = store("TAC", 5) + store("IE", 8) + store("SB", 0x3C) + store("SC", 0x81) + code("ei", ".idle:", "inc b")
     body += code("jr .idle")
     handler = code("push af") + note("DIV") + note("TIMA") + note("SB") + note("SC") + store("SB", 0x11)
-    handler += store("SC", 0x81) + code("ld a, b", "ld [hl+], a", "pop af", "reti")
+    handler += store("SC", 0x81) + code("ld a, b", "ld [hl+], a", "res 4, h", "pop af", "reti")
     return micro(
         "serial_interrupts_when_done",
         "the end of a transfer interrupts and clears SC's bit 7",
@@ -160,27 +160,27 @@ def _joypad_rows() -> MicroRom:
 def _joypad_interrupt() -> MicroRom:
     body = store("IE", 0x11) + store("P1", 0x00) + store("IF", 0) + code("ei", ".again:", "inc c", "jr .again")
     pressed = (
-        code("push af", "ld a, 0xAA", "ld [hl+], a") + note("P1") + note("LY") + code("res 5, h", "pop af", "reti")
+        code("push af", "ld a, 0xAA", "ld [hl+], a") + note("P1") + note("LY") + code("res 4, h", "pop af", "reti")
     )
     frame = code("push af") + store("P1", 0x10) + note("P1") + store("P1", 0x20) + note("P1") + store("P1", 0x00)
     return micro(
         "joypad_interrupts_on_press",
         "a key that goes down asks for an interrupt",
         body,
-        handlers={"joypad": pressed, "vblank": frame + code("res 5, h", "pop af", "reti")},
+        handlers={"joypad": pressed, "vblank": frame + code("res 4, h", "pop af", "reti")},
         frames=30,
     )
 
 
 def _joypad_halt() -> MicroRom:
     body = store("IE", 0x10) + store("P1", 0x00) + store("IF", 0) + code("ei", ".again:", "halt", "nop") + note("LY")
-    body += note("IF") + note("DIV") + code("res 5, h", "jr .again")
+    body += note("IF") + note("DIV") + code("res 4, h", "jr .again")
     return micro("joypad_ends_halt", "a key ends HALT", body, handlers={"joypad": code("inc b", "reti")}, frames=30)
 
 
 def _joypad_unwritten() -> MicroRom:
     body = store("P1", 0x10) + store("IE", 1) + store("IF", 0) + code("ei", ".again:", "halt", "nop") + note("P1")
-    body += code("res 5, h", "jr .again")
+    body += code("res 4, h", "jr .again")
     return micro(
         "joypad_read_without_writing",
         "P1 follows the keys while a row stays selected",

@@ -5,6 +5,8 @@ use crate::state::saved;
 
 /// Dots by which a trigger delays the first step.
 const DELAY: u64 = 6;
+/// Dots before a step at which it reads its next byte.
+const READING: u64 = 2;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wave {
@@ -76,17 +78,31 @@ impl Wave {
         self.frequency = self.frequency & 0x700 | u16::from(value);
     }
 
-    pub fn write_control(&mut self, value: u8, dot: u64, between: bool) {
+    pub fn write_control(&mut self, value: u8, dot: u64, between: bool, color: bool) {
         self.frequency = self.frequency & 0xFF | u16::from(value & 7) << 8;
         if self.length.control(value, between) {
             self.on = false;
         }
         if value & 0x80 != 0 {
+            if self.on && !color && self.at == dot + READING {
+                self.corrupt();
+            }
             self.silent |= !self.on;
             self.heard = self.position;
             self.on = self.converter;
             self.position = 0;
             self.at = dot + self.period() + DELAY;
+        }
+    }
+
+    /// Triggered while it reads a byte, the older console writes that to the first one, or from the fifth on the four
+    /// that the byte belongs to.
+    fn corrupt(&mut self) {
+        let read = usize::from((self.position + 1 & 31) >> 1);
+        if read < 4 {
+            self.memory[0] = self.memory[read];
+        } else {
+            self.memory.copy_within(read & !3..(read & !3) + 4, 0);
         }
     }
 
