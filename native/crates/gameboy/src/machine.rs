@@ -92,7 +92,7 @@ impl Machine {
             timer: Timer::new(),
             serial: Serial::new(),
             joypad: Joypad::new(),
-            sound: Sound::new(options.sound, is_color),
+            sound: Sound::new(options, is_color),
             lcd: Lcd::new(is_color),
             dma: Dma::default(),
             hdma: Hdma::default(),

@@ -1,20 +1,24 @@
 //! The sound as the CPU can see it: registers, which channels play, wave memory, and the channels' levels.
 //!
-//! Nothing here runs along with the CPU: whoever looks first brings it up to date. Time is in dots.
+//! Nothing here runs along with the CPU: whoever looks first brings it up to date, and makes the samples due on the
+//! way if they are wanted. Time is in dots.
 
 mod envelope;
 mod length;
 mod noise;
 mod pulse;
+mod samples;
 mod sweep;
 mod wave;
 
 use noise::Noise;
 use pulse::Pulse;
+use samples::Samples;
 use sweep::{Slide, Sweep};
 use wave::Wave;
 
 use crate::state::saved;
+use crate::{Compat, Options};
 
 /// What reads as 1 in FF10 to FF2F, whatever was written.
 const UNREADABLE: [u8; 32] = [
@@ -25,9 +29,10 @@ const NR52: usize = 0x16;
 /// Dots from one step of the sequencer to the next, 512 a second.
 pub(crate) const STEP: u64 = 8192;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Sound {
     emulated: bool,
+    compat: Compat,
     color: bool,
     registers: [u8; 0x20],
     power: bool,
@@ -46,12 +51,14 @@ pub(crate) struct Sound {
     second: Pulse,
     wave: Wave,
     noise: Noise,
+    samples: Samples,
 }
 
 impl Sound {
-    pub fn new(emulated: bool, color: bool) -> Self {
+    pub fn new(options: &Options, color: bool) -> Self {
         Self {
-            emulated,
+            emulated: options.sound,
+            compat: options.compat,
             color,
             registers: [0; 0x20],
             power: false,
@@ -61,10 +68,11 @@ impl Sound {
             skips: 0,
             edge: STEP,
             sweep: Sweep::default(),
-            first: Pulse::new(),
-            second: Pulse::new(),
+            first: Pulse::new(!color),
+            second: Pulse::new(!color),
             wave: Wave::new(),
             noise: Noise::new(),
+            samples: Samples::new(options.sample_rate),
         }
     }
 
@@ -72,8 +80,15 @@ impl Sound {
         self.emulated
     }
 
-    /// Take the sequencer's steps up to `dot`.
+    /// Make the samples and take the sequencer's steps up to `dot`.
     fn sync(&mut self, dot: u64) {
+        if self.samples.on {
+            self.sample(dot);
+        }
+        self.take_steps(dot);
+    }
+
+    fn take_steps(&mut self, dot: u64) {
         while self.power && self.next <= dot {
             let at = self.next;
             self.next += STEP;
@@ -98,9 +113,9 @@ impl Sound {
             self.first.sync(dot);
             match self.sweep.clock() {
                 Slide::Stays => {}
-                Slide::To(frequency) => self.first.frequency = frequency,
+                Slide::To(frequency) => self.first.set_frequency(frequency),
                 Slide::Last(frequency) => {
-                    self.first.frequency = frequency;
+                    self.first.set_frequency(frequency);
                     self.first.on = false;
                 }
                 Slide::Ends => self.first.on = false,
@@ -123,9 +138,19 @@ impl Sound {
         self.next = dot + STEP;
     }
 
+    pub fn begin_frame(&mut self, dot: u64, sampled: bool) {
+        self.samples.begin_frame(dot, sampled);
+    }
+
+    /// Those of the last frame, left and right, if it was sampled.
+    pub fn samples(&self) -> &[[i8; 2]] {
+        &self.samples.made
+    }
+
     /// The reference looks at the end of a frame; whoever looks again in the same moment sees no position move.
     pub fn end_frame(&mut self, dot: u64) {
         self.sync(dot);
+        self.samples.pass(dot);
         self.wave.sync(dot);
         self.wave.settle();
     }
@@ -196,12 +221,16 @@ impl Sound {
         if power && !self.power {
             let is_set = self.color && phase >= STEP / 2 && dot < self.edge;
             self.powered = dot;
+            self.first.power_on(dot);
+            self.second.power_on(dot);
             self.step = 0;
             self.skips = if is_set { 2 } else { 0 };
             self.next = dot + if is_set { STEP - phase } else { STEP };
         } else if !power {
             self.edge = dot + STEP - phase;
             let keep = !self.color;
+            self.first.sync(dot);
+            self.second.sync(dot);
             self.registers = [0; 0x20];
             self.sweep = Sweep::default();
             self.first.power_off(keep);
@@ -223,6 +252,15 @@ impl Sound {
         }
     }
 
+    /// Of channel 1 when it is triggered: on a Game Boy Color it keeps time with every fourth dot of the sound's clock.
+    fn first_delays(&self, dot: u64) -> (u64, u64) {
+        if !self.color {
+            return (0, 0);
+        }
+        let phase = dot.wrapping_sub(self.powered) & 3;
+        (8 + phase, if self.sweep.slides() { 8 } else { 4 } - phase)
+    }
+
     fn write_channel(&mut self, dot: u64, index: usize, value: u8, double: bool) {
         let between = self.skips != 0 || self.step & 1 != 0;
         match index {
@@ -237,8 +275,8 @@ impl Sound {
             0x02 => self.first.write_envelope(value),
             0x03 => self.first.write_low(value),
             0x04 => {
-                let slides = self.sweep.slides();
-                if self.first.write_control(value, dot, between, double, slides)
+                let delays = self.first_delays(dot);
+                if self.first.write_control(value, dot, between, delays)
                     && self.sweep.trigger(self.first.frequency)
                 {
                     self.first.on = false;
@@ -248,7 +286,8 @@ impl Sound {
             0x07 => self.second.write_envelope(value),
             0x08 => self.second.write_low(value),
             0x09 => {
-                self.second.write_control(value, dot, between, double, false);
+                let delays = if self.color { (if double { 9 } else { 6 }, 2) } else { (0, 0) };
+                self.second.write_control(value, dot, between, delays);
             }
             0x0A => self.wave.write_converter(value),
             0x0B => self.wave.length.load(value),
@@ -264,4 +303,4 @@ impl Sound {
     }
 }
 
-saved!(Sound { registers, power, powered, step, next, skips, edge, sweep, first, second, wave, noise });
+saved!(Sound { registers, power, powered, step, next, skips, edge, sweep, first, second, wave, noise, samples });

@@ -99,6 +99,7 @@ impl VecGameBoy {
             model: chosen("model", &models, model)?,
             compat: chosen("compat", &compats, compat)?,
             sound,
+            sample_rate: 0,
             boot: boot.map(Arc::from),
         };
         let threads = threads.map(|count| convert::count("threads", count)).transpose()?;

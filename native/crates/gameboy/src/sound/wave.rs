@@ -4,14 +4,16 @@ use super::length::Length;
 use crate::state::saved;
 
 /// Dots by which a trigger delays the first step.
-const DELAY: u64 = 6;
+const DELAY: u64 = 5;
+/// Dots for which the older console's CPU reaches a byte that begins to play.
+const MOMENT: u64 = 2;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wave {
     pub on: bool,
     pub length: Length,
     pub memory: [u8; 16],
-    converter: bool,
+    pub converter: bool,
     /// How far samples are shifted: as NR32 says, 4 is silence.
     shift: u8,
     frequency: u16,
@@ -113,7 +115,7 @@ impl Wave {
         if !self.on {
             return Some(index);
         }
-        (color || self.stepped == dot).then_some(usize::from(self.position >> 1))
+        (color || dot < self.stepped + MOMENT).then_some(usize::from(self.position >> 1))
     }
 
     pub fn power_off(&mut self, keep_length: bool) {
