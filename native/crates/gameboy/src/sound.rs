@@ -38,6 +38,10 @@ pub(crate) struct Sound {
     power: bool,
     /// The dot at which it went on.
     powered: u64,
+    /// Dots since then as the reference counts them, and up to which one: it drops the odd dot whenever it stops to look or
+    /// to make a sample.
+    clock: u64,
+    counted: u64,
     /// Which of the sequencer's eight steps comes next, and when.
     step: u8,
     next: u64,
@@ -63,6 +67,8 @@ impl Sound {
             registers: [0; 0x20],
             power: false,
             powered: 0,
+            clock: 0,
+            counted: 0,
             step: 0,
             next: STEP,
             skips: 0,
@@ -71,7 +77,7 @@ impl Sound {
             first: Pulse::new(!color),
             second: Pulse::new(!color),
             wave: Wave::new(),
-            noise: Noise::new(),
+            noise: Noise::new(color),
             samples: Samples::new(options.sample_rate),
         }
     }
@@ -82,10 +88,19 @@ impl Sound {
 
     /// Make the samples and take the sequencer's steps up to `dot`.
     fn sync(&mut self, dot: u64) {
-        if self.samples.on {
-            self.sample(dot);
+        while let Some(due) = self.samples.due(dot) {
+            self.count(due);
+            if self.samples.on {
+                self.sample(due);
+            }
         }
+        self.count(dot);
         self.take_steps(dot);
+    }
+
+    fn count(&mut self, dot: u64) {
+        self.clock += dot.saturating_sub(self.counted) & !1;
+        self.counted = dot;
     }
 
     fn take_steps(&mut self, dot: u64) {
@@ -150,7 +165,6 @@ impl Sound {
     /// The reference looks at the end of a frame; whoever looks again in the same moment sees no position move.
     pub fn end_frame(&mut self, dot: u64) {
         self.sync(dot);
-        self.samples.pass(dot);
         self.wave.sync(dot);
         self.wave.settle();
     }
@@ -221,6 +235,7 @@ impl Sound {
         if power && !self.power {
             let is_set = self.color && phase >= STEP / 2 && dot < self.edge;
             self.powered = dot;
+            self.clock = 0;
             self.first.power_on(dot);
             self.second.power_on(dot);
             self.step = 0;
@@ -228,17 +243,21 @@ impl Sound {
             self.next = dot + if is_set { STEP - phase } else { STEP };
         } else if !power {
             self.edge = dot + STEP - phase;
-            let keep = !self.color;
-            self.first.sync(dot);
-            self.second.sync(dot);
-            self.registers = [0; 0x20];
-            self.sweep = Sweep::default();
-            self.first.power_off(keep);
-            self.second.power_off(keep);
-            self.wave.power_off(keep);
-            self.noise.power_off(keep);
+            if self.power {
+                self.power_off(dot);
+            }
         }
         self.power = power;
+    }
+
+    fn power_off(&mut self, dot: u64) {
+        let keep_lengths = !self.color;
+        self.registers = [0; 0x20];
+        self.sweep = Sweep::default();
+        self.first.power_off(dot, keep_lengths);
+        self.second.power_off(dot, keep_lengths);
+        self.wave.power_off(keep_lengths);
+        self.noise.power_off(keep_lengths);
     }
 
     /// Lengths can be loaded without power.
@@ -293,14 +312,14 @@ impl Sound {
             0x0B => self.wave.length.load(value),
             0x0C => self.wave.write_volume(value),
             0x0D => self.wave.write_low(value),
-            0x0E => self.wave.write_control(value, dot, between),
+            0x0E => self.wave.write_control(value, dot, between, self.color),
             0x10 => self.noise.length.load(value),
             0x11 => self.noise.write_envelope(value),
             0x12 => self.noise.write_pace(value, dot),
-            0x13 => self.noise.write_control(value, dot, between, dot - self.powered),
+            0x13 => self.noise.write_control(value, dot, between, self.clock),
             _ => {}
         }
     }
 }
 
-saved!(Sound { registers, power, powered, step, next, skips, edge, sweep, first, second, wave, noise, samples });
+saved!(Sound { registers, power, powered, clock, counted, step, next, skips, edge, sweep, first, second, wave, noise, samples });

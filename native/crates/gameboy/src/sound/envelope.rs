@@ -16,9 +16,12 @@ pub(super) struct Envelope {
 const UPWARDS: u8 = 8;
 
 impl Envelope {
-    /// NRx2 is written. While the channel is `on`, its volume changes with it.
-    pub fn write(&mut self, value: u8, on: bool) {
+    /// NRx2 is written. While the channel is `on`, a Game Boy Color's volume changes with it.
+    pub fn write(&mut self, value: u8, on: bool, color: bool) {
         let before = std::mem::replace(&mut self.register, value);
+        if !color {
+            return;
+        }
         if before & 7 == 0 && self.period() != 0 {
             self.timer = self.period();
             self.hurries = true;

@@ -6,7 +6,6 @@
 use super::envelope::Envelope;
 use super::length::Length;
 use crate::state::saved;
-use crate::timer::NEVER;
 
 /// Dots between two moves of the highest tone.
 const SHORTEST: u64 = 4;
@@ -20,7 +19,7 @@ pub(super) struct Pulse {
     pub frequency: u16,
     duty: u8,
     position: u8,
-    /// The dot at which the position moves on.
+    /// The dot at which the position moves on; without power, how many dots are left.
     at: u64,
     /// Whether it is the older console's.
     runs_on: bool,
@@ -39,7 +38,7 @@ impl Pulse {
             frequency: 0,
             duty: 0,
             position: 0,
-            at: NEVER,
+            at: 0,
             runs_on,
             untold: runs_on,
             high: false,
@@ -56,10 +55,9 @@ impl Pulse {
         self.untold = false;
     }
 
+    /// Time goes on from where it stood without power.
     pub fn power_on(&mut self, dot: u64) {
-        if self.runs_on && self.at == NEVER {
-            self.at = dot;
-        }
+        self.at += dot;
     }
 
     /// Move on to `dot`.
@@ -82,7 +80,7 @@ impl Pulse {
     }
 
     pub fn write_envelope(&mut self, value: u8) {
-        self.envelope.write(value, self.on);
+        self.envelope.write(value, self.on, !self.runs_on);
         self.on &= self.envelope.has_converter();
     }
 
@@ -114,10 +112,11 @@ impl Pulse {
         }
     }
 
-    pub fn power_off(&mut self, keep_length: bool) {
+    pub fn power_off(&mut self, dot: u64, keep_length: bool) {
+        self.sync(dot);
         self.length.power_off(keep_length);
         let silent = Self { length: self.length, untold: false, ..Self::new(self.runs_on) };
-        *self = if self.runs_on { Self { position: self.position, at: self.at, ..silent } } else { silent };
+        *self = if self.runs_on { Self { position: self.position, at: self.at.saturating_sub(dot), ..silent } } else { silent };
     }
 
     /// 0 to 15.

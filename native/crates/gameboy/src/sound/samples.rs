@@ -6,13 +6,15 @@ use crate::state::Saved;
 
 /// Dots in a second.
 pub(crate) const SECOND: u32 = 1 << 22;
+/// Samples a second where no other number is given.
+const USUAL: u32 = 48_000;
 const FRAME: u64 = 70_224;
 const NR50: usize = 0x14;
 const NR51: usize = 0x15;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Samples {
-    /// Dots from one to the next; 0 where none are made.
+    /// Dots from one to the next.
     interval: f64,
     /// The dot at which the next one is due. The reference adds the interval each time, and so do we: what rounding
     /// makes of that decides some samples.
@@ -27,34 +29,27 @@ pub(super) struct Samples {
 impl Samples {
     pub fn new(rate: u32) -> Self {
         if rate == 0 {
-            return Self::default();
+            return Self::new(USUAL);
         }
         let rate = rate.min(SECOND);
         let most = (FRAME * u64::from(rate)).div_ceil(u64::from(SECOND)) as usize + 1;
-        Self { interval: f64::from(SECOND) / f64::from(rate), most, ..Self::default() }
+        let interval = f64::from(SECOND) / f64::from(rate);
+        Self { interval, next: interval, most, on: false, made: Vec::new() }
     }
 
     pub fn begin_frame(&mut self, dot: u64, on: bool) {
         self.made.clear();
-        self.on = on && self.interval > 0.0;
+        self.on = on;
         let now = dot as f64;
-        // Not so at first, and after a state of a console that makes other samples, or none.
+        // Not so after a state of a console that makes other samples.
         let follows = self.next > now - FRAME as f64 && self.next <= now + self.interval;
-        if !follows && self.interval > 0.0 {
+        if !follows {
             self.next = ((now / self.interval).floor() + 1.0) * self.interval;
-        }
-        self.pass(dot);
-    }
-
-    /// Forget those that are due by now.
-    pub fn pass(&mut self, dot: u64) {
-        while self.interval > 0.0 && self.next <= dot as f64 {
-            self.next += self.interval;
         }
     }
 
     /// The dot that the next sample shows, if it is due by `dot`.
-    fn due(&mut self, dot: u64) -> Option<u64> {
+    pub fn due(&mut self, dot: u64) -> Option<u64> {
         if self.next > dot as f64 {
             return None;
         }
@@ -76,26 +71,26 @@ impl Saved for Samples {
         interval.take(from)?;
         next.take(from)?;
         let is_ours = interval == self.interval.to_bits();
-        self.next = if is_ours { f64::from_bits(next) } else { 0.0 };
+        self.next = if is_ours { f64::from_bits(next) } else { f64::INFINITY };
         Some(())
     }
 }
 
 impl Sound {
-    /// Make the samples that are due by `dot`.
+    /// Make a sample of what plays at `dot`.
     pub(super) fn sample(&mut self, dot: u64) {
-        while let Some(shown) = self.samples.due(dot) {
-            if self.samples.made.len() == self.samples.most {
-                continue;
-            }
-            self.take_steps(shown);
-            self.first.sync(shown);
-            self.second.sync(shown);
-            self.wave.sync(shown);
-            self.noise.sync(shown);
-            let sample = self.mix();
-            self.samples.made.push(sample);
+        if self.samples.made.len() == self.samples.most {
+            return;
         }
+        self.take_steps(dot);
+        if self.power {
+            self.first.sync(dot);
+            self.second.sync(dot);
+            self.wave.sync(dot);
+            self.noise.sync(dot);
+        }
+        let sample = self.mix();
+        self.samples.made.push(sample);
     }
 
     /// Left and right.

@@ -5,6 +5,8 @@ use crate::state::saved;
 
 /// Dots by which a trigger delays the first step.
 const DELAY: u64 = 5;
+/// By how much a sample is shifted when NR32 silences it, which is not so before the power was ever off.
+const SILENT: u8 = 4;
 /// Dots for which the older console's CPU reaches a byte that begins to play.
 const MOMENT: u64 = 2;
 
@@ -14,7 +16,7 @@ pub(super) struct Wave {
     pub length: Length,
     pub memory: [u8; 16],
     pub converter: bool,
-    /// How far samples are shifted: as NR32 says, 4 is silence.
+    /// How far samples are shifted, as NR32 says.
     shift: u8,
     frequency: u16,
     position: u8,
@@ -34,7 +36,7 @@ impl Wave {
             length: Length::new(256),
             memory: [0xFF; 16],
             converter: false,
-            shift: 4,
+            shift: 0,
             frequency: 0,
             position: 0,
             at: 0,
@@ -71,21 +73,22 @@ impl Wave {
     }
 
     pub fn write_volume(&mut self, value: u8) {
-        self.shift = [4, 0, 1, 2][usize::from(value >> 5 & 3)];
+        self.shift = [SILENT, 0, 1, 2][usize::from(value >> 5 & 3)];
     }
 
     pub fn write_low(&mut self, value: u8) {
         self.frequency = self.frequency & 0x700 | u16::from(value);
     }
 
-    pub fn write_control(&mut self, value: u8, dot: u64, between: bool) {
+    pub fn write_control(&mut self, value: u8, dot: u64, between: bool, color: bool) {
         self.frequency = self.frequency & 0xFF | u16::from(value & 7) << 8;
         if self.length.control(value, between) {
             self.on = false;
         }
         if value & 0x80 != 0 {
-            self.silent |= !self.on;
-            self.heard = self.position;
+            // The older console plays its first sample at once.
+            self.silent = color && (self.silent || !self.on);
+            self.heard = if color { self.position } else { 0 };
             self.on = self.converter;
             self.position = 0;
             self.at = dot + self.period() + DELAY;
@@ -120,7 +123,7 @@ impl Wave {
 
     pub fn power_off(&mut self, keep_length: bool) {
         self.length.power_off(keep_length);
-        *self = Self { length: self.length, memory: self.memory, ..Self::new() };
+        *self = Self { length: self.length, memory: self.memory, shift: SILENT, ..Self::new() };
     }
 
     /// 0 to 15.
