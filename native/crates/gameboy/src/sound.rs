@@ -136,7 +136,12 @@ impl Sound {
                 Slide::Ends => self.first.on = false,
             }
         }
-        if step & 1 != 0 {
+        if !self.color && step == 6 {
+            self.first.envelope.count();
+            self.second.envelope.count();
+            self.noise.envelope.count();
+        }
+        if self.color && step & 1 != 0 {
             self.first.envelope.clock(step == 7);
             self.second.envelope.clock(step == 7);
             self.noise.envelope.clock(step == 7);

@@ -77,6 +77,17 @@ impl Envelope {
         }
     }
 
+    /// The older console's, which counts on one step in eight, and stands until the next trigger once its period was 0.
+    pub fn count(&mut self) {
+        if self.timer > 0 {
+            self.timer -= 1;
+            if self.timer == 0 {
+                self.timer = self.period();
+                self.change();
+            }
+        }
+    }
+
     fn change(&mut self) {
         match (self.register & UPWARDS != 0, self.volume) {
             (true, 0..15) => self.volume += 1,
