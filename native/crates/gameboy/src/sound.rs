@@ -86,6 +86,15 @@ impl Sound {
         self.emulated
     }
 
+    /// Whether it matters when the reference stops to look.
+    pub fn is_watched(&self) -> bool {
+        self.emulated && self.color && self.compat == Compat::PyBoy
+    }
+
+    pub fn look(&mut self, dot: u64) {
+        self.sync(dot);
+    }
+
     /// Make the samples and take the sequencer's steps up to `dot`.
     fn sync(&mut self, dot: u64) {
         while let Some(due) = self.samples.due(dot) {
@@ -184,14 +193,11 @@ impl Sound {
         if !self.emulated {
             return 0;
         }
+        self.sync(dot);
         let index = usize::from(address - 0xFF10);
         match index {
-            NR52 => {
-                self.sync(dot);
-                0x70 | u8::from(self.power) << 7 | self.playing()
-            }
+            NR52 => 0x70 | u8::from(self.power) << 7 | self.playing(),
             0x20.. => {
-                self.sync(dot);
                 self.wave.sync(dot);
                 self.wave.read(index - 0x20, dot, self.color)
             }
@@ -300,9 +306,7 @@ impl Sound {
             0x03 => self.first.write_low(value),
             0x04 => {
                 let delays = self.first_delays(dot);
-                if self.first.write_control(value, dot, between, delays)
-                    && self.sweep.trigger(self.first.frequency)
-                {
+                if self.first.write_control(value, dot, between, delays) && self.sweep.trigger(self.first.frequency) {
                     self.first.on = false;
                 }
             }
@@ -327,4 +331,20 @@ impl Sound {
     }
 }
 
-saved!(Sound { registers, power, powered, clock, counted, step, next, skips, edge, sweep, first, second, wave, noise, samples });
+saved!(Sound {
+    registers,
+    power,
+    powered,
+    clock,
+    counted,
+    step,
+    next,
+    skips,
+    edge,
+    sweep,
+    first,
+    second,
+    wave,
+    noise,
+    samples
+});

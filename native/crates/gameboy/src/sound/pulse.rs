@@ -116,7 +116,11 @@ impl Pulse {
         self.sync(dot);
         self.length.power_off(keep_length);
         let silent = Self { length: self.length, untold: false, ..Self::new(self.runs_on) };
-        *self = if self.runs_on { Self { position: self.position, at: self.at.saturating_sub(dot), ..silent } } else { silent };
+        *self = if self.runs_on {
+            Self { position: self.position, at: self.at.saturating_sub(dot), ..silent }
+        } else {
+            silent
+        };
     }
 
     /// 0 to 15.
