@@ -88,7 +88,7 @@ impl Sound {
 
     /// Whether it matters when the reference stops to look.
     pub fn is_watched(&self) -> bool {
-        self.emulated && self.color && self.compat == Compat::PyBoy
+        self.samples.on && self.color && self.compat == Compat::PyBoy
     }
 
     pub fn look(&mut self, dot: u64) {
@@ -98,8 +98,8 @@ impl Sound {
     /// Make the samples and take the sequencer's steps up to `dot`.
     fn sync(&mut self, dot: u64) {
         while let Some(due) = self.samples.due(dot) {
-            self.count(due);
             if self.samples.on {
+                self.count(due);
                 self.sample(due);
             }
         }
