@@ -121,6 +121,7 @@ def test_a_hook_in_a_frame_loses_no_samples(consoles):
     called = [0, 0]
     place = game_program("maze").symbols["vblank"]
     for number, console in enumerate((theirs, ours)):
+
         def count(_, number=number):
             called[number] += 1
 

@@ -44,9 +44,7 @@ def _noise(volume: int = 0xC0, pace: int = 0x23) -> str:
 
 def _each(register: str, values: list[int], rounds: int = 12) -> str:
     """The values one after the other, a while between them."""
-    return "".join(
-        store(register, value) + _pause(rounds, f"{register.lower()}_{i}") for i, value in enumerate(values)
-    )
+    return "".join(store(register, value) + _pause(rounds, f"{register.lower()}_{i}") for i, value in enumerate(values))
 
 
 ALL = WAVE + _first() + _second() + _wave() + _noise()

@@ -46,7 +46,7 @@ impl Noise {
             0 => 4,
             divisor => 8 * divisor,
         };
-        if self.color { step } else { 2 * step << (self.register >> 4) }
+        if self.color { step } else { (2 * step) << (self.register >> 4) }
     }
 
     /// How often the register has shifted when the counter has come to `counter`.
