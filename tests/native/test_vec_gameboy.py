@@ -303,7 +303,7 @@ def test_a_lane_sounds_as_a_console_does():
     for _ in range(6):
         lanes.step(np.zeros(2, int))
         one.tick(3, False, True)
-        assert lanes.samples(1).dtype == np.int8 and len(lanes.samples(1)) > 700
+        assert len(lanes.samples(1)) > 700
         np.testing.assert_array_equal(lanes.samples(1), one.samples())
 
 

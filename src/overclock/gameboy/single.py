@@ -40,7 +40,7 @@ class GameBoy:
 
     `rom` is a path, a file opened in binary, or bytes; `cgb` None means what the cartridge asks for. `bootrom` is
     a path to other boot code than ours, `symbols` a .sym file. `compat` is 'pyboy' or 'hardware'. With
-    `sound_emulated`, `sound` has samples, `sound_sample_rate` a second; as in PyBoy, `sound_volume` does not change them.
+    `sound_emulated`, `sound` has `sound_sample_rate` samples a second; as in PyBoy, `sound_volume` changes none.
     """
 
     def __init__(

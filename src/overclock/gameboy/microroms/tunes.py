@@ -68,7 +68,7 @@ TUNES = {
     "lengths": ("tones that end by themselves", ALL + store("NR11", 0x30) + store("NR14", 0xC7) + store("NR21", 0x20)
                 + store("NR24", 0xC7) + store("NR31", 0xE0) + store("NR34", 0xC7) + store("NR41", 0x38)
                 + store("NR44", 0xC0)),
-    "power": ("the power goes off and on", ALL + _pause(9, "a") + store("NR52", 0) + _pause(9, "b") + ON + _pause(9, "c")
+    "power": ("off and on", ALL + _pause(9, "a") + store("NR52", 0) + _pause(9, "b") + ON + _pause(9, "c")
               + _first() + nops(3) + _second() + _wave() + _noise()),
     "triggered_again": ("all channels from their beginning", ALL + _each("NR14", [0x86, 0x86], 3)
                         + _each("NR24", [0x87, 0x85], 5) + _each("NR44", [0x80, 0x80], 7)),
