@@ -10,6 +10,7 @@ import pytest
 
 from overclock.gameboy.boot import boot_for
 from overclock.gameboy.games import game_program
+from overclock.gameboy.microroms import tunes
 
 native = pytest.importorskip("overclock_native")
 if not hasattr(native, "VecGameBoy"):
@@ -293,3 +294,20 @@ def test_any_bytes_are_a_rom_or_one_sentence():
     assert started
     assert len(refused) > 20
     assert all(sentence.endswith(".") and "\n" not in sentence for sentence in refused)
+
+
+def test_a_lane_sounds_as_a_console_does():
+    rom = {rom.name: rom for rom in tunes.roms()}["tune_panning"].program.rom
+    lanes = native.VecGameBoy(rom, 2, frame_skip=3, press_frames=1, sound=True, sample_rate=44100, boot=boot_for(False))
+    one = native.GameBoy(rom, boot=boot_for(False), cgb=False, sound=True, sample_rate=44100)
+    for _ in range(6):
+        lanes.step(np.zeros(2, int))
+        one.tick(3, False, True)
+        assert len(lanes.samples(1)) > 700
+        np.testing.assert_array_equal(lanes.samples(1), one.samples())
+
+
+def test_samples_need_sound():
+    with pytest.raises(ValueError, match="sound=True"):
+        batch(sample_rate=48000)
+    assert batch().samples(0).shape == (0, 2)

@@ -37,6 +37,6 @@ impl Input<'_> {
         let compat = if choice & 4 == 0 { Compat::PyBoy } else { Compat::Hardware };
         let boot =
             (choice & 0x70 == 0x70).then(|| Arc::from(self.repeated(if choice & 2 == 0 { 0x100 } else { 0x900 })));
-        Options { model, compat, sound: choice & 8 != 0, boot }
+        Options { model, compat, sound: choice & 8 != 0, sample_rate: 48000, boot }
     }
 }

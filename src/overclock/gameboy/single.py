@@ -3,7 +3,7 @@
     with GameBoy("game.gb") as gameboy:
         gameboy.button("start")
         gameboy.tick(24)
-        gameboy.memory[0xC000], gameboy.screen.ndarray
+        gameboy.memory[0xC000], gameboy.screen.ndarray, gameboy.sound.ndarray
 
 Its names and their meaning are PyBoy 2.8.1's, so far as they make sense without a window. States are our own format.
 """
@@ -20,6 +20,7 @@ from overclock.errors import UsageError
 from overclock.gameboy.boot import boot_for
 from overclock.gameboy.game import COLOR_FLAG
 from overclock.gameboy.native_console import import_gameboy
+from overclock.gameboy.sound import SAMPLE_RATE, Sound, check_sound
 from overclock.gameboy.symbols import Symbol, parse_symbols, read_symbols
 from overclock.vector.native import usage_errors
 
@@ -35,10 +36,11 @@ class _Hook:
 
 
 class GameBoy:
-    """A console without window or sound output.
+    """A console without window or loudspeaker.
 
     `rom` is a path, a file opened in binary, or bytes; `cgb` None means what the cartridge asks for. `bootrom` is
-    a path to other boot code than ours, `symbols` a .sym file. `compat` is 'pyboy' or 'hardware'.
+    a path to other boot code than ours, `symbols` a .sym file. `compat` is 'pyboy' or 'hardware'. With
+    `sound_emulated`, `sound` has `sound_sample_rate` samples a second; as in PyBoy, `sound_volume` changes none.
     """
 
     def __init__(
@@ -47,6 +49,8 @@ class GameBoy:
         *,
         cgb: bool | None = None,
         sound_emulated: bool = False,
+        sound_volume: int = 100,
+        sound_sample_rate: int | None = None,
         bootrom: str | Path | None = None,
         symbols: str | Path | None = None,
         compat: str = "pyboy",
@@ -54,13 +58,18 @@ class GameBoy:
         content = _content(rom)
         color = cgb if cgb is not None else len(content) > COLOR_FLAG and content[COLOR_FLAG] >= 0x80
         boot = boot_for(color) if bootrom is None else _content(bootrom)
+        rate = SAMPLE_RATE if sound_sample_rate is None else sound_sample_rate
+        check_sound(rate, sound_volume)
         with usage_errors():
-            self._console = import_gameboy()(content, boot=boot, cgb=color, sound=sound_emulated, compat=compat)
+            self._console = import_gameboy()(
+                content, boot=boot, cgb=color, sound=sound_emulated, compat=compat, sample_rate=rate
+            )
         self.cartridge_title = _title(content)
         self.frame_count = 0
         self.memory = Memory(self._console)
         self.register_file = RegisterFile(self._console)
         self.screen = Screen(self._console)
+        self.sound = Sound(self._console, rate, sound_emulated)
         self._symbols = _symbols_of(rom, symbols)
         self._hooks: dict[tuple[int, int], _Hook] = {}
         self._releases: list[tuple[int, str]] = []  # the frame before which a button is let go of
@@ -74,8 +83,8 @@ class GameBoy:
     ) -> None:
         self.stop()
 
-    def tick(self, count: int = 1, render: bool = True, sound: bool = False) -> bool:
-        """Run `count` frames and draw the last of them if asked to; False after `stop`."""
+    def tick(self, count: int = 1, render: bool = True, sound: bool = True) -> bool:
+        """Run `count` frames, draw the last of them and sample its sound if asked to; False after `stop`."""
         if self._stopped:
             return False
         last = self.frame_count + count
@@ -84,7 +93,7 @@ class GameBoy:
                 self._releases.remove((frame, button))
                 self._console.release(button)
             end = min([last, *(frame for frame, _ in self._releases)])
-            ran = self._console.tick(end - self.frame_count, render and end == last)
+            ran = self._console.tick(end - self.frame_count, render and end == last, sound and end == last)
             if ran < end - self.frame_count:
                 self.frame_count += ran
                 self._call_hooks()
@@ -92,6 +101,7 @@ class GameBoy:
                 self.frame_count = end
         if render:
             self.screen.refresh()
+        self.sound.refresh()
         return True
 
     def button(self, input: str, delay: int = 1) -> None:

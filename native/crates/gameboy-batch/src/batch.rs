@@ -17,6 +17,8 @@ pub struct Settings {
     pub observation: Observation,
     /// Addresses whose bytes every step gives, as the CPU would read them.
     pub ram: Vec<u16>,
+    /// Whether the sound of the last frame is sampled.
+    pub samples: bool,
 }
 
 /// Why a saved console does not belong into a batch.
@@ -102,7 +104,7 @@ impl Batch {
             for (&address, &value) in addresses.iter().zip(row) {
                 seat.console.write(address, value);
             }
-            seat.console.tick(frames, settings.observation.is_picture());
+            seat.console.tick_sampled(frames, settings.observation.is_picture(), settings.samples);
             seat.observe(settings);
         });
     }
@@ -120,9 +122,9 @@ impl Batch {
             let draws = settings.observation.is_picture();
             let rest = settings.frame_skip - settings.press_frames;
             each(GameBoy::press, seat.console);
-            seat.console.tick(settings.press_frames, draws && rest == 0);
+            seat.console.tick_sampled(settings.press_frames, draws && rest == 0, settings.samples && rest == 0);
             each(GameBoy::release, seat.console);
-            seat.console.tick(rest, draws);
+            seat.console.tick_sampled(rest, draws, settings.samples);
             seat.observe(settings);
         });
     }
@@ -131,7 +133,7 @@ impl Batch {
     pub fn tick(&mut self, mask: Option<&[bool]>, frames: u32, obs: &mut [u8], ram: &mut [u8]) {
         let (settings, seats) = (&self.settings, seats(&mut self.lanes, &self.settings, mask, obs, ram));
         self.crew.each(seats, |seat| {
-            seat.console.tick(frames, settings.observation.is_picture());
+            seat.console.tick_sampled(frames, settings.observation.is_picture(), settings.samples);
             seat.observe(settings);
         });
     }

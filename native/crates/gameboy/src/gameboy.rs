@@ -51,11 +51,21 @@ impl GameBoy {
 
     /// Run `frames` frames, and draw the last one if asked to. Returns how many ran: fewer if a hook stopped the run.
     pub fn tick(&mut self, frames: u32, render: bool) -> u32 {
+        self.tick_sampled(frames, render, false)
+    }
+
+    /// The same, and make samples of the last frame's sound if asked to and `Options::sample_rate` says how many.
+    pub fn tick_sampled(&mut self, frames: u32, render: bool, sound: bool) -> u32 {
         for frame in 0..frames {
             let drawing = render && frame + 1 == frames;
             if drawing != self.machine.screen.drawing {
                 self.machine.screen.drawing = drawing;
                 self.machine.map();
+            }
+            // After a hook, a frame goes on.
+            if self.machine.sound.is_emulated() && !self.resume {
+                let dot = self.machine.dots(self.now);
+                self.machine.sound.begin_frame(dot, sound && frame + 1 == frames);
             }
             self.let_go();
             if self.run_frame() == Ran::Hook {
@@ -141,6 +151,12 @@ impl GameBoy {
     /// The picture in PyBoy's colors; `into` has 4 bytes for each pixel.
     pub fn write_rgba(&self, into: &mut [u8]) {
         self.machine.screen.rgba(into);
+    }
+
+    /// The sound of the last frame, left and right, if samples of it were made: with `Compat::PyBoy` the sum of the levels
+    /// of the channels, 0 to 60, otherwise what the console's mixer makes of them, -120 to 120.
+    pub fn samples(&self) -> &[[i8; 2]] {
+        self.machine.sound.samples()
     }
 
     /// Set the cartridge's clock, which otherwise starts at 0 and counts emulated cycles.

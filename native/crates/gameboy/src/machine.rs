@@ -92,7 +92,7 @@ impl Machine {
             timer: Timer::new(),
             serial: Serial::new(),
             joypad: Joypad::new(),
-            sound: Sound::new(options.sound, is_color),
+            sound: Sound::new(options, is_color),
             lcd: Lcd::new(is_color),
             dma: Dma::default(),
             hdma: Hdma::default(),
@@ -255,6 +255,10 @@ impl Machine {
 
     /// Look at every device; `last` is when the reference did so before.
     pub fn sync(&mut self, now: u64, last: u64) {
+        if self.sound.is_watched() {
+            let dot = self.dots(now);
+            self.sound.look(dot);
+        }
         if self.timer.is_due(now) {
             self.sync_timer(now);
         }
@@ -272,6 +276,9 @@ impl Machine {
 
     /// The next cycle at which something can happen that the CPU has to be stopped for.
     pub fn next_horizon(&self) -> u64 {
+        if self.sound.is_watched() {
+            return self.next_look();
+        }
         let lcd = if self.hdma.is_waiting() || self.dma.is_active() { self.lcd.at } else { self.lcd.next_request() };
         self.timer.next_request().min(self.serial.done).min(self.cycle_of(lcd))
     }

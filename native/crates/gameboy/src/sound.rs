@@ -1,20 +1,24 @@
 //! The sound as the CPU can see it: registers, which channels play, wave memory, and the channels' levels.
 //!
-//! Nothing here runs along with the CPU: whoever looks first brings it up to date. Time is in dots.
+//! Nothing here runs along with the CPU: whoever looks first brings it up to date, and makes the samples due on the
+//! way if they are wanted. Time is in dots.
 
 mod envelope;
 mod length;
 mod noise;
 mod pulse;
+mod samples;
 mod sweep;
 mod wave;
 
 use noise::Noise;
 use pulse::Pulse;
+use samples::Samples;
 use sweep::{Slide, Sweep};
 use wave::Wave;
 
 use crate::state::saved;
+use crate::{Compat, Options};
 
 /// What reads as 1 in FF10 to FF2F, whatever was written.
 const UNREADABLE: [u8; 32] = [
@@ -25,14 +29,19 @@ const NR52: usize = 0x16;
 /// Dots from one step of the sequencer to the next, 512 a second.
 pub(crate) const STEP: u64 = 8192;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Sound {
     emulated: bool,
+    compat: Compat,
     color: bool,
     registers: [u8; 0x20],
     power: bool,
     /// The dot at which it went on.
     powered: u64,
+    /// Dots since then as the reference counts them, and up to which one: it drops the odd dot whenever it stops to look or
+    /// to make a sample.
+    clock: u64,
+    counted: u64,
     /// Which of the sequencer's eight steps comes next, and when.
     step: u8,
     next: u64,
@@ -46,25 +55,30 @@ pub(crate) struct Sound {
     second: Pulse,
     wave: Wave,
     noise: Noise,
+    samples: Samples,
 }
 
 impl Sound {
-    pub fn new(emulated: bool, color: bool) -> Self {
+    pub fn new(options: &Options, color: bool) -> Self {
         Self {
-            emulated,
+            emulated: options.sound,
+            compat: options.compat,
             color,
             registers: [0; 0x20],
             power: false,
             powered: 0,
+            clock: 0,
+            counted: 0,
             step: 0,
             next: STEP,
             skips: 0,
             edge: STEP,
             sweep: Sweep::default(),
-            first: Pulse::new(),
-            second: Pulse::new(),
+            first: Pulse::new(!color),
+            second: Pulse::new(!color),
             wave: Wave::new(),
-            noise: Noise::new(),
+            noise: Noise::new(color),
+            samples: Samples::new(options.sample_rate),
         }
     }
 
@@ -72,8 +86,33 @@ impl Sound {
         self.emulated
     }
 
-    /// Take the sequencer's steps up to `dot`.
+    /// Whether it matters when the reference stops to look.
+    pub fn is_watched(&self) -> bool {
+        self.samples.on && self.color && self.compat == Compat::PyBoy
+    }
+
+    pub fn look(&mut self, dot: u64) {
+        self.sync(dot);
+    }
+
+    /// Make the samples and take the sequencer's steps up to `dot`.
     fn sync(&mut self, dot: u64) {
+        while let Some(due) = self.samples.due(dot) {
+            if self.samples.on {
+                self.count(due);
+                self.sample(due);
+            }
+        }
+        self.count(dot);
+        self.take_steps(dot);
+    }
+
+    fn count(&mut self, dot: u64) {
+        self.clock += dot.saturating_sub(self.counted) & !1;
+        self.counted = dot;
+    }
+
+    fn take_steps(&mut self, dot: u64) {
         while self.power && self.next <= dot {
             let at = self.next;
             self.next += STEP;
@@ -98,15 +137,20 @@ impl Sound {
             self.first.sync(dot);
             match self.sweep.clock() {
                 Slide::Stays => {}
-                Slide::To(frequency) => self.first.frequency = frequency,
+                Slide::To(frequency) => self.first.set_frequency(frequency),
                 Slide::Last(frequency) => {
-                    self.first.frequency = frequency;
+                    self.first.set_frequency(frequency);
                     self.first.on = false;
                 }
                 Slide::Ends => self.first.on = false,
             }
         }
-        if step & 1 != 0 {
+        if !self.color && step == 6 {
+            self.first.envelope.count();
+            self.second.envelope.count();
+            self.noise.envelope.count();
+        }
+        if self.color && step & 1 != 0 {
             self.first.envelope.clock(step == 7);
             self.second.envelope.clock(step == 7);
             self.noise.envelope.clock(step == 7);
@@ -121,6 +165,15 @@ impl Sound {
         }
         self.edge = dot + STEP;
         self.next = dot + STEP;
+    }
+
+    pub fn begin_frame(&mut self, dot: u64, sampled: bool) {
+        self.samples.begin_frame(dot, sampled);
+    }
+
+    /// Those of the last frame, left and right, if it was sampled.
+    pub fn samples(&self) -> &[[i8; 2]] {
+        &self.samples.made
     }
 
     /// The reference looks at the end of a frame; whoever looks again in the same moment sees no position move.
@@ -140,14 +193,11 @@ impl Sound {
         if !self.emulated {
             return 0;
         }
+        self.sync(dot);
         let index = usize::from(address - 0xFF10);
         match index {
-            NR52 => {
-                self.sync(dot);
-                0x70 | u8::from(self.power) << 7 | self.playing()
-            }
+            NR52 => 0x70 | u8::from(self.power) << 7 | self.playing(),
             0x20.. => {
-                self.sync(dot);
                 self.wave.sync(dot);
                 self.wave.read(index - 0x20, dot, self.color)
             }
@@ -196,20 +246,29 @@ impl Sound {
         if power && !self.power {
             let is_set = self.color && phase >= STEP / 2 && dot < self.edge;
             self.powered = dot;
+            self.clock = 0;
+            self.first.power_on(dot);
+            self.second.power_on(dot);
             self.step = 0;
             self.skips = if is_set { 2 } else { 0 };
             self.next = dot + if is_set { STEP - phase } else { STEP };
         } else if !power {
             self.edge = dot + STEP - phase;
-            let keep = !self.color;
-            self.registers = [0; 0x20];
-            self.sweep = Sweep::default();
-            self.first.power_off(keep);
-            self.second.power_off(keep);
-            self.wave.power_off(keep);
-            self.noise.power_off(keep);
+            if self.power {
+                self.power_off(dot);
+            }
         }
         self.power = power;
+    }
+
+    fn power_off(&mut self, dot: u64) {
+        let keep_lengths = !self.color;
+        self.registers = [0; 0x20];
+        self.sweep = Sweep::default();
+        self.first.power_off(dot, keep_lengths);
+        self.second.power_off(dot, keep_lengths);
+        self.wave.power_off(keep_lengths);
+        self.noise.power_off(keep_lengths);
     }
 
     /// Lengths can be loaded without power.
@@ -221,6 +280,15 @@ impl Sound {
             0x10 => self.noise.length.load(value),
             _ => {}
         }
+    }
+
+    /// Of channel 1 when it is triggered: on a Game Boy Color it keeps time with every fourth dot of the sound's clock.
+    fn first_delays(&self, dot: u64) -> (u64, u64) {
+        if !self.color {
+            return (0, 0);
+        }
+        let phase = dot.wrapping_sub(self.powered) & 3;
+        (8 + phase, if self.sweep.slides() { 8 } else { 4 } - phase)
     }
 
     fn write_channel(&mut self, dot: u64, index: usize, value: u8, double: bool) {
@@ -237,10 +305,8 @@ impl Sound {
             0x02 => self.first.write_envelope(value),
             0x03 => self.first.write_low(value),
             0x04 => {
-                let slides = self.sweep.slides();
-                if self.first.write_control(value, dot, between, double, slides)
-                    && self.sweep.trigger(self.first.frequency)
-                {
+                let delays = self.first_delays(dot);
+                if self.first.write_control(value, dot, between, delays) && self.sweep.trigger(self.first.frequency) {
                     self.first.on = false;
                 }
             }
@@ -248,7 +314,8 @@ impl Sound {
             0x07 => self.second.write_envelope(value),
             0x08 => self.second.write_low(value),
             0x09 => {
-                self.second.write_control(value, dot, between, double, false);
+                let delays = if self.color { (if double { 9 } else { 6 }, 2) } else { (0, 0) };
+                self.second.write_control(value, dot, between, delays);
             }
             0x0A => self.wave.write_converter(value),
             0x0B => self.wave.length.load(value),
@@ -258,10 +325,26 @@ impl Sound {
             0x10 => self.noise.length.load(value),
             0x11 => self.noise.write_envelope(value),
             0x12 => self.noise.write_pace(value, dot),
-            0x13 => self.noise.write_control(value, dot, between, dot - self.powered),
+            0x13 => self.noise.write_control(value, dot, between, self.clock),
             _ => {}
         }
     }
 }
 
-saved!(Sound { registers, power, powered, step, next, skips, edge, sweep, first, second, wave, noise });
+saved!(Sound {
+    registers,
+    power,
+    powered,
+    clock,
+    counted,
+    step,
+    next,
+    skips,
+    edge,
+    sweep,
+    first,
+    second,
+    wave,
+    noise,
+    samples
+});

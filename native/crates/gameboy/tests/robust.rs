@@ -25,7 +25,8 @@ fn random_bytes_run_on_every_console() {
         let model = [Model::Dmg, Model::Cgb, Model::Auto][round % 3];
         let compat = [Compat::PyBoy, Compat::Hardware][round % 2];
         let boot = (round % 4 == 0).then(|| Arc::from(random.bytes(0x900)));
-        let mut gameboy = GameBoy::new(rom, &Options { model, compat, sound: round % 5 == 0, boot });
+        let mut gameboy =
+            GameBoy::new(rom, &Options { model, compat, sound: round % 5 == 0, sample_rate: 48000, boot });
         for frame in 0..12 {
             gameboy.tick(1 + frame % 3, frame % 2 == 0);
             gameboy.button(Button::ALL[usize::from(random.byte() % 8)], u32::from(random.byte() % 4));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gameboy::{Button, Compat, Cpu, HookAction, Model, Options, PIXELS, Rom};
-use numpy::{PyArray1, PyArray3, PyArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -24,8 +24,15 @@ fn button(name: &str) -> PyResult<Button> {
 #[pymethods]
 impl GameBoy {
     #[new]
-    #[pyo3(signature = (rom, boot = None, cgb = None, sound = false, compat = "pyboy"))]
-    fn new(rom: &[u8], boot: Option<&[u8]>, cgb: Option<bool>, sound: bool, compat: &str) -> PyResult<Self> {
+    #[pyo3(signature = (rom, boot = None, cgb = None, sound = false, compat = "pyboy", sample_rate = 0))]
+    fn new(
+        rom: &[u8],
+        boot: Option<&[u8]>,
+        cgb: Option<bool>,
+        sound: bool,
+        compat: &str,
+        sample_rate: u32,
+    ) -> PyResult<Self> {
         let compat = match compat {
             "pyboy" => Compat::PyBoy,
             "hardware" => Compat::Hardware,
@@ -39,14 +46,20 @@ impl GameBoy {
             Some(true) => Model::Cgb,
         };
         let rom = Rom::new(rom).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let options = Options { model, compat, sound, boot: boot.map(Arc::from) };
+        let options = Options { model, compat, sound, sample_rate, boot: boot.map(Arc::from) };
         Ok(Self { inner: gameboy::GameBoy::new(Arc::new(rom), &options) })
     }
 
-    /// Run frames, draw the last if asked to; returns how many ran.
-    #[pyo3(signature = (count = 1, render = true))]
-    fn tick(&mut self, py: Python<'_>, count: u32, render: bool) -> u32 {
-        py.detach(|| self.inner.tick(count, render))
+    /// Run frames, draw the last and sample its sound if asked to; returns how many ran.
+    #[pyo3(signature = (count = 1, render = true, sound = false))]
+    fn tick(&mut self, py: Python<'_>, count: u32, render: bool, sound: bool) -> u32 {
+        py.detach(|| self.inner.tick_sampled(count, render, sound))
+    }
+
+    /// The sound of the last frame, if it was sampled: (samples, 2), left and right, as PyBoy's `sound.ndarray`.
+    fn samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i8>>> {
+        let samples = self.inner.samples();
+        PyArray1::from_slice(py, samples.as_flattened()).reshape([samples.len(), 2])
     }
 
     fn press(&mut self, name: &str) -> PyResult<()> {

@@ -55,12 +55,12 @@ impl VecGameBoy {
     ///
     /// A step is `frame_skip` frames, for the first `press_frames` of which the buttons are held; only the last is drawn.
     /// `observation` is 'rgb', 'gray', 'gray_2x2', 'packed_2bit' or 'ram'; `ram` lists the addresses whose bytes every
-    /// call gives beside it. `model` is 'auto', 'dmg' or 'cgb', `compat` 'pyboy' or 'hardware'. `threads` is how many
+    /// call gives beside it. With `sound` and a `sample_rate`, the last frame's sound is sampled; see `samples`. `model` is 'auto', 'dmg' or 'cgb', `compat` 'pyboy' or 'hardware'. `threads` is how many
     /// threads step the lanes: as many as there are cores where it is None.
     #[new]
     #[pyo3(signature = (
         rom, num_envs, frame_skip = None, press_frames = None, observation = "gray_2x2", ram = None, *, model = "auto",
-        compat = "pyboy", sound = false, boot = None, boot_frames = 0, threads = None,
+        compat = "pyboy", sound = false, sample_rate = 0, boot = None, boot_frames = 0, threads = None,
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
@@ -74,6 +74,7 @@ impl VecGameBoy {
         model: &str,
         compat: &str,
         sound: bool,
+        sample_rate: u32,
         boot: Option<&[u8]>,
         boot_frames: u32,
         threads: Option<&Bound<'_, PyAny>>,
@@ -93,18 +94,22 @@ impl VecGameBoy {
         if kind == Observation::Ram && ram.is_empty() {
             return Err(wrong("observation='ram' needs addresses in ram, [0xC000] for example.".into()));
         }
+        if sample_rate > 0 && !sound {
+            return Err(wrong("sample_rate needs sound=True.".into()));
+        }
         let models = [("auto", Model::Auto), ("dmg", Model::Dmg), ("cgb", Model::Cgb)];
         let compats = [("pyboy", Compat::PyBoy), ("hardware", Compat::Hardware)];
         let options = Options {
             model: chosen("model", &models, model)?,
             compat: chosen("compat", &compats, compat)?,
             sound,
+            sample_rate,
             boot: boot.map(Arc::from),
         };
         let threads = threads.map(|count| convert::count("threads", count)).transpose()?;
         let crew = Crew::new(threads.map(|count| count as usize))
             .map_err(|error| wrong(format!("The threads cannot be started: {error}.")))?;
-        let settings = Settings { frame_skip, press_frames, observation: kind, ram };
+        let settings = Settings { frame_skip, press_frames, observation: kind, ram, samples: sample_rate > 0 };
         let mut shape = vec![num_envs];
         shape.extend(kind.shape(settings.ram.len()));
         // Through Python's own `zeros`, which reports missing memory as an exception.
@@ -232,6 +237,12 @@ impl VecGameBoy {
             Observation::Rgb.write(&ahead, &mut bytes);
         }
         PyArray1::from_vec(py, bytes).reshape([HEIGHT, WIDTH, 3])
+    }
+
+    /// The sound of a lane's last frame, left and right: int8[samples, 2]; without `sample_rate` there are none.
+    fn samples<'py>(&self, py: Python<'py>, lane: i64) -> PyResult<Bound<'py, PyArray2<i8>>> {
+        let samples = self.batch.console(self.lane(lane)?).samples();
+        PyArray1::from_slice(py, samples.as_flattened()).reshape([samples.len(), 2])
     }
 
     /// A copy of a lane.

@@ -15,6 +15,7 @@ TOPICS = (
     "mappers",
     "sound",
     "channels",
+    "tunes",
     "instructions",
     "random_programs",
     "color",

@@ -16,9 +16,12 @@ pub(super) struct Envelope {
 const UPWARDS: u8 = 8;
 
 impl Envelope {
-    /// NRx2 is written. While the channel is `on`, its volume changes with it.
-    pub fn write(&mut self, value: u8, on: bool) {
+    /// NRx2 is written. While the channel is `on`, a Game Boy Color's volume changes with it.
+    pub fn write(&mut self, value: u8, on: bool, color: bool) {
         let before = std::mem::replace(&mut self.register, value);
+        if !color {
+            return;
+        }
         if before & 7 == 0 && self.period() != 0 {
             self.timer = self.period();
             self.hurries = true;
@@ -67,6 +70,17 @@ impl Envelope {
         }
         if last {
             self.timer = self.timer.saturating_sub(1);
+            if self.timer == 0 {
+                self.timer = self.period();
+                self.change();
+            }
+        }
+    }
+
+    /// The older console's, which counts on one step in eight, and stands until the next trigger once its period was 0.
+    pub fn count(&mut self) {
+        if self.timer > 0 {
+            self.timer -= 1;
             if self.timer == 0 {
                 self.timer = self.period();
                 self.change();

@@ -1,4 +1,7 @@
 //! The channel of noise: a register of 15 bits that shifts, and feeds itself.
+//!
+//! On a Game Boy Color a counter goes on at the pace of NR43's lower bits, and the register shifts with one of its bits.
+//! On the older console the reference counts down from one shift to the next.
 
 use super::envelope::Envelope;
 use super::length::Length;
@@ -20,10 +23,11 @@ pub(super) struct Noise {
     /// Counts at the pace of NR43's lower bits; the register shifts when the bit that the upper ones name goes up.
     counter: u64,
     at: u64,
+    color: bool,
 }
 
 impl Noise {
-    pub fn new() -> Self {
+    pub fn new(color: bool) -> Self {
         Self {
             on: false,
             length: Length::new(64),
@@ -32,14 +36,17 @@ impl Noise {
             bits: ALL,
             counter: 0,
             at: 0,
+            color,
         }
     }
 
+    /// Dots between two steps of the counter; on the older console, between two shifts.
     fn period(&self) -> u64 {
-        match u64::from(self.register & 7) {
+        let step = match u64::from(self.register & 7) {
             0 => 4,
             divisor => 8 * divisor,
-        }
+        };
+        if self.color { step } else { (2 * step) << (self.register >> 4) }
     }
 
     /// How often the register has shifted when the counter has come to `counter`.
@@ -55,6 +62,10 @@ impl Noise {
         }
         let steps = (dot - self.at) / self.period() + 1;
         self.at += steps * self.period();
+        if !self.color {
+            self.shift(steps);
+            return;
+        }
         let before = self.shifts(self.counter);
         self.counter += steps;
         self.shift(self.shifts(self.counter) - before);
@@ -75,14 +86,14 @@ impl Noise {
     }
 
     pub fn write_envelope(&mut self, value: u8) {
-        self.envelope.write(value, self.on);
+        self.envelope.write(value, self.on, self.color);
         self.on &= self.envelope.has_converter();
     }
 
     pub fn write_pace(&mut self, value: u8, dot: u64) {
         let before = self.register;
         self.register = value;
-        if !self.on {
+        if !self.on || !self.color {
             return;
         }
         let bit = |register: u8| self.counter >> (register >> 4) & 1;
@@ -100,7 +111,9 @@ impl Noise {
             self.on = false;
         }
         if value & 0x80 != 0 {
-            if self.on {
+            if !self.color {
+                self.at = dot + self.period();
+            } else if self.on {
                 self.at += self.period() + DELAY_AGAIN;
             } else {
                 self.counter = 0;
@@ -130,7 +143,7 @@ impl Noise {
 
     pub fn power_off(&mut self, keep_length: bool) {
         self.length.power_off(keep_length);
-        *self = Self { length: self.length, ..Self::new() };
+        *self = Self { length: self.length, ..Self::new(self.color) };
     }
 
     /// 0 to 15.

@@ -4,17 +4,21 @@ use super::length::Length;
 use crate::state::saved;
 
 /// Dots by which a trigger delays the first step.
-const DELAY: u64 = 6;
+const DELAY: u64 = 5;
 /// Dots before a step at which it reads its next byte.
-const READING: u64 = 2;
+const READING: u64 = 1;
+/// By how much a sample is shifted when NR32 silences it, which is not so before the power was ever off.
+const SILENT: u8 = 4;
+/// Dots for which the older console's CPU reaches a byte that begins to play.
+const MOMENT: u64 = 2;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wave {
     pub on: bool,
     pub length: Length,
     pub memory: [u8; 16],
-    converter: bool,
-    /// How far samples are shifted: as NR32 says, 4 is silence.
+    pub converter: bool,
+    /// How far samples are shifted, as NR32 says.
     shift: u8,
     frequency: u16,
     position: u8,
@@ -34,7 +38,7 @@ impl Wave {
             length: Length::new(256),
             memory: [0xFF; 16],
             converter: false,
-            shift: 4,
+            shift: 0,
             frequency: 0,
             position: 0,
             at: 0,
@@ -71,7 +75,7 @@ impl Wave {
     }
 
     pub fn write_volume(&mut self, value: u8) {
-        self.shift = [4, 0, 1, 2][usize::from(value >> 5 & 3)];
+        self.shift = [SILENT, 0, 1, 2][usize::from(value >> 5 & 3)];
     }
 
     pub fn write_low(&mut self, value: u8) {
@@ -87,8 +91,9 @@ impl Wave {
             if self.on && !color && self.at == dot + READING {
                 self.corrupt();
             }
-            self.silent |= !self.on;
-            self.heard = self.position;
+            // The older console plays its first sample at once.
+            self.silent = color && (self.silent || !self.on);
+            self.heard = if color { self.position } else { 0 };
             self.on = self.converter;
             self.position = 0;
             self.at = dot + self.period() + DELAY;
@@ -129,12 +134,12 @@ impl Wave {
         if !self.on {
             return Some(index);
         }
-        (color || self.stepped == dot).then_some(usize::from(self.position >> 1))
+        (color || dot < self.stepped + MOMENT).then_some(usize::from(self.position >> 1))
     }
 
     pub fn power_off(&mut self, keep_length: bool) {
         self.length.power_off(keep_length);
-        *self = Self { length: self.length, memory: self.memory, ..Self::new() };
+        *self = Self { length: self.length, memory: self.memory, shift: SILENT, ..Self::new() };
     }
 
     /// 0 to 15.
