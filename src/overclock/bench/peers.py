@@ -159,6 +159,7 @@ def soon_made(batch: int, make: Callable[[int], EnvPoolBatch]) -> int:
     Pools are made some twenty times until the best is found, and one of MuJoCo's reads a file for every lane.
     """
     few = min(batch, TRIAL_LANES)
+    make(few).close()  # whatever is slow only the first time
     began = time.perf_counter()
     make(few).close()
     each, lanes = (time.perf_counter() - began) / few, batch
