@@ -83,7 +83,7 @@ impl Machine {
                 if self.dma.is_active() {
                     self.sync_dma(when.at);
                 }
-                if self.dma.is_active() || self.oam_locked(when) { 0xFF } else { self.oam[usize::from(address & 0xFF)] }
+                if self.dma.hides_oam(when.lcd) || self.oam_locked(when) { 0xFF } else { self.oam[usize::from(address & 0xFF)] }
             }
             0xFEA0..0xFF00 => 0,
             0xFF00..0xFF80 => self.read_io(address, when),

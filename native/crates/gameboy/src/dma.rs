@@ -21,6 +21,8 @@ pub(crate) struct Dma {
     active: bool,
     start: u64,
     copied: u64,
+    /// OAM reads FF from here on.
+    hides_from: u64,
 }
 
 impl Dma {
@@ -28,9 +30,13 @@ impl Dma {
         self.active
     }
 
+    pub fn hides_oam(&self, now: u64) -> bool {
+        self.active && now >= self.hides_from
+    }
+
     /// Whether loaded fields can belong together.
     pub fn is_consistent(&self, now: u64) -> bool {
-        self.copied <= LENGTH && self.start <= now + DELAY
+        self.copied <= LENGTH && self.start <= now + DELAY && self.hides_from <= now + DELAY
     }
 }
 
@@ -67,6 +73,7 @@ impl Machine {
     pub fn start_dma(&mut self, now: u64, value: u8) {
         self.dma.register = value;
         self.dma.start = now + if self.dma.active { DELAY_AGAIN } else { DELAY };
+        self.dma.hides_from = now + DELAY;
         self.dma.copied = 0;
         self.dma.active = true;
         // Lines are drawn, and their length found, with the sprites that have been copied when the reference looks.
@@ -153,5 +160,5 @@ impl Machine {
     }
 }
 
-saved!(Dma { register, active, start, copied });
+saved!(Dma { register, active, start, copied, hides_from });
 saved!(Hdma { source, target, left, waiting, ended });

@@ -130,9 +130,7 @@ impl Machine {
             0xFF40 => self.write_lcdc(value, when.at),
             0xFF41 => {
                 lcd.enabled = value & 0x78;
-                if lcd.is_on() {
-                    self.requested |= lcd.compare();
-                }
+                self.requested |= if lcd.is_on() { lcd.compare() } else { lcd.level() };
             }
             0xFF42 => lcd.scy = value,
             0xFF43 => lcd.scx = value,
