@@ -135,7 +135,7 @@ impl Machine {
         }
     }
 
-    fn boot_byte(&self, address: u16) -> u8 {
+    pub fn boot_byte(&self, address: u16) -> u8 {
         let at = usize::from(address);
         match &self.boot {
             Some(boot) if self.booting && !(0x100..0x200).contains(&at) && at < boot.len() => boot[at],
@@ -169,7 +169,7 @@ impl Machine {
         self.lcd.mode >= 2
     }
 
-    fn cartridge_byte(&self, address: u16) -> u8 {
+    pub fn cartridge_byte(&self, address: u16) -> u8 {
         match self.cartridge.window(&self.rom) {
             Window::Nothing => 0xFF,
             Window::Ram(offset) => {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::cartridge::{Cartridge, Window};
 use crate::color::Color;
 use crate::dma::{Dma, Hdma};
+use crate::hardware::Hardware;
 use crate::idle::Idle;
 use crate::joypad::Joypad;
 use crate::lcd::{Lcd, Next};
@@ -55,6 +56,8 @@ pub(crate) struct Machine {
     pub oam: [u8; 0xA0],
     pub screen: Screen,
     pub compat: Compat,
+    /// The devices of `Compat::Hardware`, which moves all of them with every M-cycle.
+    pub hardware: Option<Box<Hardware>>,
     /// Whether the console is a Game Boy Color, and whether the game uses it.
     pub is_color: bool,
     pub color_mode: bool,
@@ -100,6 +103,7 @@ impl Machine {
             oam: [0; 0xA0],
             screen: Screen::new(is_color),
             compat: options.compat,
+            hardware: (options.compat == Compat::Hardware).then(|| Box::new(Hardware::new(is_color))),
             is_color,
             color_mode: is_color && rom.color,
             double: false,
@@ -149,6 +153,7 @@ impl Machine {
             && self.timer.is_consistent(now)
             && self.lcd.is_consistent(self.dots(now))
             && self.dma.is_consistent(now)
+            && self.hardware.as_ref().is_none_or(|hardware| hardware.is_consistent())
     }
 
     #[inline]
@@ -312,5 +317,6 @@ saved!(Machine {
     screen,
     double,
     dot_base,
-    dot_from
+    dot_from,
+    hardware
 });

@@ -22,6 +22,9 @@ pub(crate) enum Ran {
 impl GameBoy {
     /// Run to the end of the frame, or to a hook that stops.
     pub(crate) fn run_frame(&mut self) -> Ran {
+        if self.machine.hardware.is_some() {
+            return self.run_hardware_frame();
+        }
         let rom = self.machine.rom.clone();
         let machine = &mut self.machine;
         let mut cpu = self.cpu;

@@ -77,7 +77,7 @@ macro_rules! saved_numbers {
         })*
     };
 }
-saved_numbers!(u8, u16, u32, u64);
+saved_numbers!(u8, u16, i16, u32, u64);
 
 impl Saved for bool {
     fn put(&self, out: &mut Vec<u8>) {
