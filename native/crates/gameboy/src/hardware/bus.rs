@@ -30,6 +30,7 @@ impl HardwareBus<'_> {
 
     /// One M-cycle of all devices.
     fn tick(&mut self) {
+        self.tick_picture();
         let before = self.hardware.timer.counter;
         if self.hardware.timer.tick() {
             self.machine.requested |= 4;
@@ -38,14 +39,16 @@ impl HardwareBus<'_> {
             self.machine.requested |= 8;
         }
         self.copy_to_oam();
-        self.tick_picture();
     }
 
     /// The picture's part of an M-cycle: half as many dots at the double speed.
     pub(super) fn tick_picture(&mut self) {
         let dots = if self.machine.double { 2 } else { 4 };
         let copying = self.hardware.oam_copy.is_running();
-        for _ in 0..dots {
+        for dot in 0..dots {
+            if dot == dots / 2 {
+                self.hardware.seen_in_halt = self.machine.requested;
+            }
             if self.hardware.ppu.dot(self.machine, copying) {
                 self.copy_in_hblank();
             }

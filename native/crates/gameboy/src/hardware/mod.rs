@@ -31,6 +31,8 @@ pub(crate) struct Hardware {
     hdma: HdmaCopy,
     /// Dots since the last frame ended.
     frame_dots: u32,
+    /// The interrupts that a CPU in HALT has seen: it looks in the middle of an M-cycle.
+    seen_in_halt: u8,
     /// The opcode that comes next is fetched without moving PC on: the bug of HALT.
     repeats: bool,
     /// M-cycles left in which the CPU waits for the other speed.
@@ -59,7 +61,7 @@ impl Hardware {
     }
 }
 
-saved!(Hardware { timer, serial, ppu, oam_copy, hdma, frame_dots, repeats, switching });
+saved!(Hardware { timer, serial, ppu, oam_copy, hdma, frame_dots, seen_in_halt, repeats, switching });
 
 /// Consoles of the other mode have none, and a state belongs to one mode only.
 impl Saved for Option<Box<Hardware>> {

@@ -51,7 +51,7 @@ impl GameBoy {
                     continue;
                 }
                 let pending = bus.machine.pending();
-                if cpu.halted && pending == 0 {
+                if cpu.halted && pending & bus.hardware.seen_in_halt == 0 {
                     now += M;
                     continue;
                 }

@@ -4,19 +4,20 @@ use super::transfer::Transfer;
 use super::{LAST_LINE, LINE, Locks, NONE, ON_HBLANK, ON_SCAN, ON_VBLANK, Ppu, VISIBLE, show_nothing};
 use crate::machine::Machine;
 
-/// STAT shows mode 0 for so many dots of a line before mode 2 or 1; then LYC is compared with the new line.
-const LATE: u16 = 4;
+/// STAT shows mode 0 for so many dots of a line before mode 2 or 1; then LYC is compared with the new line. A program sees
+/// it after four; in HALT, which looks in the middle of an M-cycle, it makes a difference.
+const LATE: u16 = 2;
 /// The scan of OAM takes two dots for each of 40 sprites.
 const SCAN: u16 = 80;
-const TRANSFER: u16 = SCAN;
+const TRANSFER: u16 = SCAN + 4;
 /// Writes reach OAM once more between scan and transfer.
-const GAP: u16 = SCAN - 4;
+const GAP: u16 = TRANSFER - 4;
 /// The dot at which the line begins in which the LCD goes on.
 const FIRST: u16 = 4;
 /// In the last line LY is 0 from here on; it is compared from `LAST_COMPARED` on.
 const LAST_ZERO: u16 = 4;
-const LAST_NONE: u16 = 8;
-const LAST_COMPARED: u16 = 12;
+const LAST_NONE: u16 = 6;
+const LAST_COMPARED: u16 = 10;
 
 impl Ppu {
     pub(super) fn start_first_line(&mut self) {
@@ -87,7 +88,9 @@ impl Ppu {
                 self.source = ON_SCAN;
             }
         } else if self.line == VISIBLE {
+            // The scan that does not come raises its interrupt all the same.
             self.mode = 0;
+            self.source = ON_SCAN;
         }
         self.update(machine);
     }
@@ -116,8 +119,8 @@ impl Ppu {
             self.source = 0;
             self.update(machine);
         }
-        if self.dot.is_multiple_of(2) && self.found < 10 && !copying {
-            let number = (self.dot / 2) as u8;
+        if (LATE..LATE + SCAN).contains(&self.dot) && self.dot.is_multiple_of(2) && self.found < 10 && !copying {
+            let number = ((self.dot - LATE) / 2) as u8;
             let height = if self.lcdc & 4 != 0 { 16 } else { 8 };
             if (self.line + 16).wrapping_sub(machine.oam[usize::from(number) * 4]) < height {
                 self.sprites[usize::from(self.found)] = number;
@@ -134,7 +137,7 @@ impl Ppu {
         self.mode = 3;
         self.source = 0;
         self.locks = Locks { video_reads: true, video_writes: true, oam_reads: true, oam_writes: true };
-        self.transfer = Transfer::new();
+        self.transfer = Transfer::new(self.first_line);
         self.update(machine);
     }
 
@@ -150,9 +153,6 @@ impl Ppu {
         self.mode = 1;
         self.compared = self.line;
         machine.requested |= 1;
-        // The scan that does not come raises its interrupt all the same.
-        self.source = ON_VBLANK | ON_SCAN;
-        self.update(machine);
         self.source = ON_VBLANK;
         self.update(machine);
         if self.first_frame && machine.screen.drawing {

@@ -12,8 +12,9 @@ use crate::state::saved;
 const WAITING: i16 = -16;
 const BEGIN: i16 = -8;
 const END: i16 = WIDTH as i16;
-/// Dots before the first pixel moves.
-const DELAY: u8 = 4;
+/// Dots before the first pixel moves; more of them in the line in which the LCD goes on.
+const DELAY: u8 = 2;
+const FIRST_DELAY: u8 = 4;
 /// Dots of fetching a sprite, once the tile that is being fetched is there.
 const SPRITE: u8 = 6;
 /// The fetcher's step in which a tile is complete.
@@ -48,8 +49,9 @@ pub(super) struct Transfer {
 }
 
 impl Transfer {
-    pub fn new() -> Self {
-        Self { delay: DELAY, x: WAITING, queued: 8, fetching: NOBODY, ..Self::default() }
+    pub fn new(first_line: bool) -> Self {
+        let delay = if first_line { FIRST_DELAY } else { DELAY };
+        Self { delay, x: WAITING, queued: 8, fetching: NOBODY, ..Self::default() }
     }
 
     pub fn is_consistent(&self) -> bool {
