@@ -97,7 +97,17 @@ impl Ppu {
 
     fn visible(&mut self, machine: &mut Machine, copying: bool) -> bool {
         if self.mode == 3 {
-            return self.transfer_dot(machine) && self.start_hblank(machine);
+            if self.transfer_dot(machine) {
+                self.mode = 0;
+                self.locks = Locks::default();
+            }
+            return false;
+        }
+        if self.dot > TRANSFER && self.source == 0 {
+            // A dot after the mode.
+            self.source = ON_HBLANK;
+            self.update(machine);
+            return true;
         }
         if self.dot < TRANSFER && !self.first_line {
             self.scan(machine, copying);
@@ -139,14 +149,6 @@ impl Ppu {
         self.locks = Locks { video_reads: true, video_writes: true, oam_reads: true, oam_writes: true };
         self.transfer = Transfer::new(self.first_line);
         self.update(machine);
-    }
-
-    fn start_hblank(&mut self, machine: &mut Machine) -> bool {
-        self.mode = 0;
-        self.source = ON_HBLANK;
-        self.locks = Locks::default();
-        self.update(machine);
-        true
     }
 
     fn start_vblank(&mut self, machine: &mut Machine) {

@@ -13,8 +13,8 @@ const WAITING: i16 = -16;
 const BEGIN: i16 = -8;
 const END: i16 = WIDTH as i16;
 /// Dots before the first pixel moves; more of them in the line in which the LCD goes on.
-const DELAY: u8 = 2;
-const FIRST_DELAY: u8 = 4;
+const DELAY: u8 = 1;
+const FIRST_DELAY: u8 = 3;
 /// Dots of fetching a sprite, once the tile that is being fetched is there.
 const SPRITE: u8 = 6;
 /// The fetcher's step in which a tile is complete.
@@ -69,6 +69,9 @@ impl Ppu {
         if self.transfer.delay > 0 {
             self.transfer.delay -= 1;
             return false;
+        }
+        if self.transfer.x < BEGIN && (self.transfer.x & 7) as u8 == self.scx & 7 {
+            self.transfer.x = BEGIN;
         }
         if self.transfer.fetching == NOBODY {
             self.start_window();
@@ -157,11 +160,8 @@ impl Ppu {
         transfer.high <<= 1;
         transfer.queued -= 1;
         if transfer.x < BEGIN {
-            if (transfer.x & 7) as u8 != self.scx & 7 {
-                transfer.x = if transfer.x == BEGIN - 1 { WAITING } else { transfer.x + 1 };
-                return;
-            }
-            transfer.x = BEGIN;
+            transfer.x = if transfer.x == BEGIN - 1 { WAITING } else { transfer.x + 1 };
+            return;
         }
         let object = transfer.objects[0];
         transfer.objects.copy_within(1.., 0);
