@@ -129,6 +129,10 @@ impl HardwareBus<'_> {
             let (dot, phase) = (self.machine.dots(self.clock), self.sound_phase());
             self.machine.sound.reset_clock(dot, phase);
         }
+        let before = self.hardware.timer.counter;
         self.hardware.timer.write_div();
+        if self.hardware.serial.tick(before, 0) {
+            self.machine.requested |= 8;
+        }
     }
 }
