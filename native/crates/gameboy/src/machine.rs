@@ -114,6 +114,9 @@ impl Machine {
             dot_from: 0,
             rom,
         };
+        if machine.hardware.is_some() {
+            machine.sound.follow_div();
+        }
         machine.map();
         machine
     }

@@ -34,6 +34,8 @@ pub(crate) struct Sound {
     emulated: bool,
     compat: Compat,
     color: bool,
+    /// The sequencer hangs on DIV, as a console's does.
+    follows_div: bool,
     registers: [u8; 0x20],
     power: bool,
     /// The dot at which it went on.
@@ -64,6 +66,7 @@ impl Sound {
             emulated: options.sound,
             compat: options.compat,
             color,
+            follows_div: false,
             registers: [0; 0x20],
             power: false,
             powered: 0,
@@ -80,6 +83,10 @@ impl Sound {
             noise: Noise::new(color),
             samples: Samples::new(options.sample_rate),
         }
+    }
+
+    pub fn follow_div(&mut self) {
+        self.follows_div = true;
     }
 
     pub fn is_emulated(&self) -> bool {
@@ -244,14 +251,14 @@ impl Sound {
 
     fn write_power(&mut self, dot: u64, power: bool, phase: u64) {
         if power && !self.power {
-            let is_set = self.color && phase >= STEP / 2 && dot < self.edge;
+            let is_set = phase >= STEP / 2 && (self.follows_div || self.color && dot < self.edge);
             self.powered = dot;
             self.clock = 0;
             self.first.power_on(dot);
             self.second.power_on(dot);
             self.step = 0;
             self.skips = if is_set { 2 } else { 0 };
-            self.next = dot + if is_set { STEP - phase } else { STEP };
+            self.next = dot + if is_set || self.follows_div { STEP - phase } else { STEP };
         } else if !power {
             self.edge = dot + STEP - phase;
             if self.power {

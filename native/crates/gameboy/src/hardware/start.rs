@@ -39,13 +39,13 @@ impl Hardware {
 impl HardwareBus<'_> {
     /// The same for everything else.
     pub fn start_at_cartridge(&mut self) {
+        self.hardware.timer.counter = if self.machine.is_color { COLOR_COUNTER } else { COUNTER };
         for (address, value) in SOUND {
             self.write_register(address, value);
         }
         self.machine.requested = 1;
         self.hardware.hdma = HdmaCopy::finished();
         self.hardware.oam_copy.register = if self.machine.is_color { 0x00 } else { 0xFF };
-        self.hardware.timer.counter = if self.machine.is_color { COLOR_COUNTER } else { COUNTER };
         self.hardware.ppu.start_in_last_line(DOT);
         self.machine.joypad.write(0);
         self.machine.color.priority = u8::from(!self.machine.color_mode);
