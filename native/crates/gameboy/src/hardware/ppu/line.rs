@@ -30,15 +30,16 @@ impl Ppu {
         self.window_reached = self.wy == 0;
     }
 
-    /// Be somewhere in the last line, as boot code leaves the console.
-    pub fn start_in_last_line(&mut self, dot: u16) {
+    /// Be somewhere in the vertical blank, as boot code leaves the console.
+    pub fn start_in_vblank(&mut self, line: u8, dot: u16) {
         self.lcdc = 0x91;
-        self.line = LAST_LINE;
+        self.line = line;
+        self.ly = if line == LAST_LINE { 0 } else { line };
         self.dot = dot;
         self.mode = 1;
         self.source = ON_VBLANK;
-        self.compared = 0;
-        self.coincidence = true;
+        self.compared = self.ly;
+        self.coincidence = self.ly == self.lyc;
         self.window_line = NONE;
     }
 
