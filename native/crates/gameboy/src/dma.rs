@@ -1,6 +1,5 @@
 //! Copies without the CPU: to OAM, and to the video RAM of a Game Boy Color.
 
-use crate::Compat;
 use crate::bus::When;
 use crate::cpu::Bus;
 use crate::machine::{Machine, VRAM};
@@ -90,7 +89,7 @@ impl Machine {
     /// fetch would be.
     #[cold]
     pub fn copy_for_operand(&mut self, when: When) {
-        if self.compat == Compat::PyBoy && self.dma.register >> 5 == 4 {
+        if self.dma.register >> 5 == 4 {
             self.sync_dma(when.at - 4);
             let locked = self.lcd.is_drawing_at(self.dots(when.at));
             self.copy_due(when.at, locked);

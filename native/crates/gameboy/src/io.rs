@@ -1,6 +1,5 @@
 //! The registers at FF00 to FF7F.
 
-use crate::Compat;
 use crate::bus::When;
 use crate::machine::Machine;
 
@@ -13,13 +12,7 @@ impl Machine {
             _ => {}
         }
         match address {
-            0xFF00 => {
-                if self.compat == Compat::PyBoy {
-                    self.joypad.shown()
-                } else {
-                    self.joypad.lines()
-                }
-            }
+            0xFF00 => self.joypad.shown(),
             0xFF01 => 0xFF,
             0xFF02 if self.color_mode => self.serial.control | 0x7C,
             0xFF02 => self.serial.control | 0x7E,

@@ -132,9 +132,8 @@ impl Machine {
             Window::Ram(offset) if self.rom.ram_size >= 0x2000 => Some(CARTRIDGE + offset),
             _ => None,
         };
-        let locks = self.compat == Compat::Hardware;
-        let video = (!locks).then_some(VRAM + 0x2000 * usize::from(self.color.vram_bank()));
-        self.read_map[0x8..0xA].fill(seen_at(0x8000, video));
+        let video = VRAM + 0x2000 * usize::from(self.color.vram_bank());
+        self.read_map[0x8..0xA].fill(seen_at(0x8000, Some(video)));
         self.read_map[0xA..0xC].fill(seen_at(0xA000, cartridge));
         self.read_map[0xC] = seen_at(0xC000, Some(WRAM));
         self.read_map[0xD] = seen_at(0xD000, Some(switched));
@@ -150,13 +149,17 @@ impl Machine {
 
     /// Whether loaded fields can belong together: none of the clocks may run backwards.
     pub fn is_consistent(&self, now: u64) -> bool {
-        now < LATEST
-            && self.dot_from <= now
-            && self.dot_base < LATEST
-            && self.timer.is_consistent(now)
-            && self.lcd.is_consistent(self.dots(now))
-            && self.dma.is_consistent(now)
-            && self.hardware.as_ref().is_none_or(|hardware| hardware.is_consistent())
+        let clocks = now < LATEST && self.dot_from <= now && self.dot_base < LATEST;
+        let devices = match &self.hardware {
+            Some(hardware) => hardware.is_consistent(),
+            None => {
+                clocks
+                    && self.timer.is_consistent(now)
+                    && self.lcd.is_consistent(self.dots(now))
+                    && self.dma.is_consistent(now)
+            }
+        };
+        clocks && devices
     }
 
     #[inline]

@@ -195,7 +195,9 @@ impl GameBoy {
             return Err(StateError::Truncated);
         }
         loaded.machine.map();
-        loaded.machine.timer.plan();
+        if loaded.machine.hardware.is_none() {
+            loaded.machine.timer.plan();
+        }
         loaded.resume = false;
         *self = loaded;
         Ok(())

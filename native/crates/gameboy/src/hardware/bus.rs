@@ -127,7 +127,7 @@ impl HardwareBus<'_> {
                 }
             }
             Window::HalfBytes => machine.ram[CARTRIDGE + usize::from(address & 0x1FF)] = value | 0xF0,
-            Window::Clock(register) => machine.cartridge.write_clock(self.clock, register, value, machine.compat),
+            Window::Clock(register) => machine.cartridge.write_clock(self.clock, register, value),
         }
     }
 }

@@ -22,8 +22,7 @@ impl GameBoy {
     /// The hardware of a console of this mode, and what it is connected to.
     pub(crate) fn with_hardware<T>(&mut self, act: impl FnOnce(&mut Cpu, &mut HardwareBus<'_>) -> T) -> Option<T> {
         let mut hardware = self.machine.hardware.take()?;
-        let mut bus =
-            HardwareBus { machine: &mut self.machine, hardware: &mut hardware, clock: self.now, stall: 0 };
+        let mut bus = HardwareBus { machine: &mut self.machine, hardware: &mut hardware, clock: self.now, stall: 0 };
         let result = act(&mut self.cpu, &mut bus);
         self.now += bus.stall;
         self.machine.hardware = Some(hardware);

@@ -1,7 +1,7 @@
 //! How a console begins without boot code: as that of a real one leaves it.
 
-use super::{Hardware, HardwareBus};
 use super::copies::HdmaCopy;
+use super::{Hardware, HardwareBus};
 use crate::cpu::Cpu;
 
 /// Where boot code leaves DIV's counter, and the line and dot of the picture. On a Game Boy Color it takes longer with

@@ -32,7 +32,6 @@ pub(crate) struct Locks {
     pub oam_writes: bool,
 }
 
-
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ppu {
     color: bool,
@@ -82,7 +81,11 @@ impl Ppu {
     /// Whether loaded fields can belong together.
     pub fn is_consistent(&self) -> bool {
         let sprites = self.found <= 10 && self.sprites.iter().all(|number| *number < 40);
-        self.line <= LAST_LINE && self.dot < LINE && self.mode < 4 && sprites && self.transfer.is_consistent()
+        self.line <= LAST_LINE
+            && self.dot < LINE
+            && self.mode < 4
+            && sprites
+            && (self.mode != 3 || self.transfer.is_consistent())
     }
 
     pub fn is_on(&self) -> bool {

@@ -54,12 +54,10 @@ impl Transfer {
         Self { delay, x: WAITING, queued: 8, fetching: NOBODY, ..Self::default() }
     }
 
+    /// Whether loaded fields can belong together while a line is drawn.
     pub fn is_consistent(&self) -> bool {
-        (WAITING..END).contains(&self.x)
-            && self.step <= COMPLETE
-            && (self.fetching < 10 || self.fetching == NOBODY)
-            && self.queued <= 8
-            && (1..=SPRITE + 7).contains(&self.sprite_dots.max(1))
+        let sprite = self.fetching == NOBODY || self.fetching < 10 && self.sprite_dots > 0;
+        (WAITING..END).contains(&self.x) && self.step <= COMPLETE && self.queued <= 8 && sprite
     }
 }
 
