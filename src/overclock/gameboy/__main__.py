@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from overclock.errors import UsageError
-
 from overclock.gameboy.comparing import Mismatch, Step, compare, frame_by_frame, fuzzed_steps, plain_steps
 from overclock.gameboy.games import BENCHMARKS, GAMES, game_program
 from overclock.gameboy.microroms import MicroRom, micro_roms

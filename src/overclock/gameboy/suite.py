@@ -65,7 +65,7 @@ def run_suite(folder: Path, model: str, verdict: Verdict | None, limit: int = LI
     """Each ROM on all three consoles."""
     for path in rom_files(folder):
         rom = path.read_bytes()
-        cgb = model == "cgb" or model == "auto" and len(rom) >= SHORTEST and rom[0x143] & 0x80 != 0
+        cgb = model == "cgb" or (model == "auto" and len(rom) >= SHORTEST and rom[0x143] & 0x80 != 0)
         said = {column: outcome(rom, column, cgb, verdict, limit) for column in COLUMNS}
         yield Result(str(path.relative_to(folder)), said)
 
@@ -88,7 +88,7 @@ def outcome(rom: bytes, column: str, cgb: bool, verdict: Verdict | None, limit: 
 
 
 def start(rom: bytes, column: str, cgb: bool) -> Any:
-    """One of the three consoles. In hardware mode there is no boot code: the console starts as a real one's leaves it."""
+    """One of the three consoles. In hardware mode it starts without boot code, as a real one's leaves it."""
     if column == "PyBoy":
         return PyBoyConsole(rom, cgb=cgb, sound=True)
     boot = b"" if column == "hardware" else None

@@ -78,7 +78,7 @@ impl Machine {
                     0xFF04 => self.reset_div(when.at),
                     0xFF05 => {
                         // In the reference the interrupt comes all the same.
-                        if self.timer.write_tima(when.at, value) && self.compat == Compat::PyBoy {
+                        if self.timer.write_tima(when.at, value) {
                             self.requested |= 4;
                         }
                     }

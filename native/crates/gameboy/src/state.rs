@@ -8,7 +8,7 @@ use crate::GameBoy;
 
 const MAGIC: &[u8; 4] = b"OCGB";
 /// Raised whenever a field is added, removed or moved.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// Why bytes are not a state that this console can load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

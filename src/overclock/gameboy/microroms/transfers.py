@@ -20,7 +20,8 @@ def roms() -> list[MicroRom]:
     found = [_dma_from(name, page) for name, page in DMA_SOURCES.items()]
     found += [_serial(name, control) for name, control in (("inside", 0x81), ("outside", 0x80), ("stopped", 0x01))]
     return [
-        *found, _dma_reads(), _dma_begins(), _dma_length(), _dma_restart(), _dma_sees_changes(), _dma_register(), _dma_while_drawing(),
+        *found, _dma_reads(), _dma_begins(), _dma_length(), _dma_restart(), _dma_sees_changes(), _dma_register(),
+        _dma_while_drawing(),
         *(_dma_while_drawing(wait) for wait in (9, 36, 63, 81, 117)),
         *(_dma_blocked(name, lines) for name, lines in OPERANDS.items()),
         _serial_interrupt(), _serial_restart(), _serial_registers(), _joypad_rows(), _joypad_interrupt(),

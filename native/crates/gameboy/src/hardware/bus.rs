@@ -45,7 +45,11 @@ impl HardwareBus<'_> {
     pub(super) fn tick_picture(&mut self) {
         let dots = if self.machine.double { 2 } else { 4 };
         let copying = self.hardware.oam_copy.is_running();
-        for dot in 0..dots {
+        let passed = self.hardware.ppu.skip(dots as u16);
+        if passed {
+            self.hardware.seen_in_halt = self.machine.requested;
+        }
+        for dot in 0..if passed { 0 } else { dots } {
             if dot == dots / 2 {
                 self.hardware.seen_in_halt = self.machine.requested;
             }

@@ -43,6 +43,20 @@ impl Ppu {
         self.window_line = NONE;
     }
 
+    /// Pass over dots in which nothing happens; whether that could be done.
+    pub fn skip(&mut self, dots: u16) -> bool {
+        let quiet = if self.line < VISIBLE {
+            self.source == ON_HBLANK && self.dot > TRANSFER
+        } else {
+            self.dot >= LAST_COMPARED
+        };
+        let can = quiet && self.dot + dots < LINE;
+        if can {
+            self.dot += dots;
+        }
+        can || !self.is_on()
+    }
+
     /// One dot; whether an HBlank began. `copying` says that a copy keeps OAM busy.
     pub fn dot(&mut self, machine: &mut Machine, copying: bool) -> bool {
         if !self.is_on() {
