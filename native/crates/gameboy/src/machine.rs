@@ -151,7 +151,7 @@ impl Machine {
     pub fn is_consistent(&self, now: u64) -> bool {
         let clocks = now < LATEST && self.dot_from <= now && self.dot_base < LATEST;
         let devices = match &self.hardware {
-            Some(hardware) => hardware.is_consistent(),
+            Some(hardware) => clocks && hardware.is_consistent() && self.sound.is_consistent(self.dots(now)),
             None => {
                 clocks
                     && self.timer.is_consistent(now)

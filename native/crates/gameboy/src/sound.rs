@@ -29,6 +29,9 @@ const NR52: usize = 0x16;
 /// Dots from one step of the sequencer to the next, 512 a second.
 pub(crate) const STEP: u64 = 8192;
 
+/// It is looked at more often than this.
+const LONGEST: u64 = 1 << 24;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Sound {
     emulated: bool,
@@ -91,6 +94,11 @@ impl Sound {
 
     pub fn is_emulated(&self) -> bool {
         self.emulated
+    }
+
+    /// Whether a loaded clock can belong to `dot`: its steps are taken one by one.
+    pub fn is_consistent(&self, dot: u64) -> bool {
+        !self.power || (dot.saturating_sub(LONGEST)..=dot + 2 * STEP).contains(&self.next)
     }
 
     /// Whether it matters when the reference stops to look.
