@@ -74,7 +74,7 @@ impl Machine {
             0xC000..0xFE00 => self.ram[self.work_offset(address)],
             0xFE00..0xFEA0 => {
                 if self.dma.is_active() {
-                    self.sync_dma(when.at);
+                    self.sync_dma(when.lcd);
                 }
                 if self.dma.hides_oam(when.lcd) { 0xFF } else { self.oam[usize::from(address & 0xFF)] }
             }

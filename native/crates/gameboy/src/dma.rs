@@ -6,9 +6,8 @@ use crate::machine::{Machine, VRAM};
 use crate::state::saved;
 
 const LENGTH: u64 = 0xA0;
-/// Cycles from the write to the first byte, and where a copy that is under way starts anew.
+/// Cycles from the write to the first byte.
 const DELAY: u64 = 12;
-const DELAY_AGAIN: u64 = 8;
 /// Cycles that the CPU waits for a copy in an HBlank; for the others the reference does not wait at all.
 const HBLANK_COPY: u64 = 206;
 
@@ -71,8 +70,11 @@ impl Hdma {
 impl Machine {
     pub fn start_dma(&mut self, now: u64, value: u8) {
         self.dma.register = value;
-        self.dma.start = now + if self.dma.active { DELAY_AGAIN } else { DELAY };
-        self.dma.hides_from = now + DELAY;
+        // One that has not begun yet hides OAM all the same.
+        if !self.dma.active || self.dma.hides_from <= now {
+            self.dma.hides_from = now + DELAY;
+        }
+        self.dma.start = now + DELAY;
         self.dma.copied = 0;
         self.dma.active = true;
         // Lines are drawn, and their length found, with the sprites that have been copied when the reference looks.
