@@ -11,8 +11,10 @@ pytest.importorskip("overclock_native", reason="the Rust extension is not built:
 
 from overclock.errors import UsageError
 from overclock.gameboy import __main__ as command
+from overclock.gameboy import assemble
 from overclock.gameboy.comparing import Mismatch
 from overclock.gameboy.console import Difference
+from overclock.gameboy.microroms.micro import code
 
 SPEED = Path(__file__).parents[2] / "scripts" / "gameboy_speed.py"
 
@@ -61,3 +63,42 @@ def test_a_rom_that_cannot_be_measured_is_one_sentence(content, sentence, tmp_pa
         (tmp_path / "game.gb").write_bytes(content)
     with pytest.raises(UsageError, match=sentence):
         script.own_rom(str(tmp_path / "game.gb"))
+
+
+SAYS = """
+    org 0x150
+start:
+    ld bc, {bc}
+    ld de, 0x080D
+    ld hl, 0x1522
+end:
+    jr end
+"""
+
+
+def test_a_suite_tells_who_passes(tmp_path, capsys):
+    for name, bc in (("good", 0x0305), ("silent", 0x0306)):
+        (tmp_path / f"{name}.gb").write_bytes(assemble(SAYS.format(bc=bc), name=name).rom)
+    assert command.main(["suite", str(tmp_path), "--frames", "30"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].split() == ["good.gb", "pass", "pass", "pass"]
+    assert said[1].split() == ["silent.gb", "-", "-", "-"]
+    assert said[2] == "passed of 2: PyBoy 1, pyboy 1, hardware 1"
+
+
+def test_a_suite_can_leave_its_verdict_in_memory(tmp_path, capsys):
+    # PyBoy's serial port is four times too fast.
+    text = code("org 0x150", "start:", "ld a, 0x81", "ldh [0xFF02], a", "ld b, 200", ".wait:", "dec b", "jr nz, .wait")
+    text += code("ldh a, [0xFF02]", "rlca", "and 1", "xor 1", "inc a", "ldh [0xFF82], a", "end:", "jr end")
+    (tmp_path / "serial.gb").write_bytes(assemble(text, name="serial").rom)
+    assert command.main(["suite", str(tmp_path), "--frames", "30", "--verdict", "FF82:01:02"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].split() == ["serial.gb", "fail", "fail", "pass"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"), [([], "There is no .gb or .gbc file"), (["--verdict", "FF82"], "--verdict must look like")]
+)
+def test_what_is_no_suite_is_refused(words, sentence, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        command.main(["suite", str(tmp_path), *words])
+    assert sentence in capsys.readouterr().err

@@ -3,17 +3,21 @@
 python -m overclock.gameboy check [PART-OF-A-NAME ...]              every micro-ROM, game and benchmark
 python -m overclock.gameboy check maze --fuzz SEED --episodes N     random inputs, frame-skips, drawings, saved states
 python -m overclock.gameboy trace NAME --frame N [--last 40]        what PyBoy executed up to that frame
+python -m overclock.gameboy suite FOLDER [--model dmg]              test ROMs of yours: who passes on PyBoy and on ours
 """
 
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
+from overclock.errors import UsageError
 from overclock.gameboy.comparing import Mismatch, Step, compare, frame_by_frame, fuzzed_steps, plain_steps
 from overclock.gameboy.games import BENCHMARKS, GAMES, game_program
 from overclock.gameboy.microroms import MicroRom, micro_roms
 from overclock.gameboy.native_console import NativeConsole
 from overclock.gameboy.oracle import PyBoyConsole
+from overclock.gameboy.suite import COLUMNS, LIMIT, Verdict, run_suite, told
 from overclock.gameboy.tracing import trace
 
 GAME_FRAMES = 120
@@ -77,7 +81,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tracing.add_argument("name")
     tracing.add_argument("--frame", type=int, required=True)
     tracing.add_argument("--last", type=int, default=40)
+    suite = commands.add_parser("suite")
+    suite.add_argument("folder", type=Path)
+    suite.add_argument("--model", choices=("auto", "dmg", "cgb"), default="auto", help="auto is what headers ask for")
+    suite.add_argument("--verdict", help="ADDRESS:PASSED:FAILED, where the ROMs leave their verdict in memory")
+    suite.add_argument("--frames", type=int, default=LIMIT, help="after which a ROM that says nothing is left")
     chosen = parser.parse_args(arguments)
+    if chosen.command == "suite":
+        try:
+            return print_suite(chosen.folder, chosen.model, chosen.verdict, chosen.frames)
+        except UsageError as error:
+            parser.error(str(error))
     roms = all_roms()
     if chosen.command == "trace":
         rom = roms[chosen.name]
@@ -94,6 +108,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     different = sum(not check_seeds(roms[name], seeds) for name in names)
     sys.stdout.write(f"{len(names) - different} of {len(names)} are the same\n")
     return int(different > 0)
+
+
+def print_suite(folder: Path, model: str, verdict: str | None, frames: int) -> int:
+    """The table of test ROMs; 1 if the default mode does not say what PyBoy says, or hardware mode passes less."""
+    place = None if verdict is None else Verdict.parse(verdict)
+    results = []
+    for result in run_suite(folder, model, place, frames):
+        words = "".join(f"{told(result.said[column]):>10}" for column in COLUMNS)
+        sys.stdout.write(f"{result.name:<64}{words}\n")
+        sys.stdout.flush()
+        results.append(result)
+    passed = {column: sum(result.said[column] is True for result in results) for column in COLUMNS}
+    other = [result for result in results if result.said["PyBoy"] != result.said["pyboy"]]
+    lost = [result for result in results if result.said["PyBoy"] and not result.said["hardware"]]
+    counts = ", ".join(f"{column} {passed[column]}" for column in COLUMNS)
+    sys.stdout.write(f"passed of {len(results)}: {counts}\n")
+    sys.stdout.writelines(f"differs from PyBoy: {result.name}\n" for result in other)
+    sys.stdout.writelines(f"passes on PyBoy, not in hardware mode: {result.name}\n" for result in lost)
+    return int(bool(other or lost))
 
 
 def check_seeds(rom: MicroRom, seeds: Sequence[int | None]) -> bool:

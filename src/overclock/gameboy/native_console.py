@@ -19,10 +19,19 @@ def import_gameboy() -> Any:
 
 
 class NativeConsole:
-    """One of ours, started by our boot code."""
+    """One of ours, started by our boot code, or with empty boot code at the game's first instruction."""
 
-    def __init__(self, rom: bytes, *, cgb: bool = False, sound: bool = False, boot: bytes | None = None) -> None:
-        self.gameboy = import_gameboy()(rom, boot=boot_for(cgb) if boot is None else boot, cgb=cgb, sound=sound)
+    def __init__(
+        self,
+        rom: bytes,
+        *,
+        cgb: bool = False,
+        sound: bool = False,
+        boot: bytes | None = None,
+        compat: str = "pyboy",
+    ) -> None:
+        code = boot_for(cgb) if boot is None else boot or None
+        self.gameboy = import_gameboy()(rom, boot=code, cgb=cgb, sound=sound, compat=compat)
         self.cgb = cgb
         self.areas = dict(AREAS)
         if rom[0x149] == 0 and not 5 <= rom[0x147] <= 6:
@@ -47,6 +56,14 @@ class NativeConsole:
         registers = self.gameboy.registers()
         picture = np.array(self.gameboy.screen()).reshape(144, 160, 4) if pixels else None
         return Snapshot({name: registers[name] for name in REGISTERS}, self.gameboy.cycles(), content, picture)
+
+    def bytes_at(self, address: int, length: int) -> bytes:
+        """Memory as a program sees it."""
+        return bytes(self.gameboy.read(address, length))
+
+    def register_values(self) -> dict[str, int]:
+        """The CPU's registers by name."""
+        return self.gameboy.registers()
 
     def _read(self, start: int, length: int) -> np.ndarray:
         return np.frombuffer(self.gameboy.read(start, length), np.uint8)

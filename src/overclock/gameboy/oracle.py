@@ -77,6 +77,14 @@ class PyBoyConsole:
         picture = self.pyboy.screen.ndarray.copy() if pixels else None
         return Snapshot({name: getattr(file, name) for name in REGISTERS}, self.pyboy._cycles(), content, picture)
 
+    def bytes_at(self, address: int, length: int) -> bytes:
+        """Memory as a program sees it."""
+        return bytes(self.pyboy.memory[address : address + length])
+
+    def register_values(self) -> dict[str, int]:
+        """The CPU's registers by name."""
+        return {name: getattr(self.pyboy.register_file, name) for name in REGISTERS}
+
     def save(self) -> bytes:
         stream = io.BytesIO()
         self.pyboy.save_state(stream)

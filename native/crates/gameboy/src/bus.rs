@@ -3,7 +3,6 @@
 //! ROM and RAM are found through a few offsets; an offset beyond the memory's end sends an access the long way. The
 //! reference makes accesses one M-cycle earlier than a console, except for those of the stack.
 
-use crate::Compat;
 use crate::cartridge::Window;
 use crate::cpu::{Bus, Cpu};
 use crate::lcd::Next;
@@ -70,20 +69,14 @@ impl Machine {
         let when = When { start, at, lcd };
         match address {
             0x0000..0x8000 => self.boot_byte(address),
-            0x8000..0xA000 => {
-                if self.video_locked(when) {
-                    0xFF
-                } else {
-                    self.ram[self.video_offset(address)]
-                }
-            }
+            0x8000..0xA000 => self.ram[self.video_offset(address)],
             0xA000..0xC000 => self.cartridge_byte(address),
             0xC000..0xFE00 => self.ram[self.work_offset(address)],
             0xFE00..0xFEA0 => {
                 if self.dma.is_active() {
-                    self.sync_dma(when.at);
+                    self.sync_dma(when.lcd);
                 }
-                if self.dma.is_active() || self.oam_locked(when) { 0xFF } else { self.oam[usize::from(address & 0xFF)] }
+                if self.dma.hides_oam(when.lcd) { 0xFF } else { self.oam[usize::from(address & 0xFF)] }
             }
             0xFEA0..0xFF00 => 0,
             0xFF00..0xFF80 => self.read_io(address, when),
@@ -100,8 +93,7 @@ impl Machine {
         match address {
             0x0000..0x8000 => {
                 // PyBoy's clock follows the wall's, or stands still; for it ours stands still.
-                let now = if self.compat == Compat::PyBoy { 0 } else { when.at };
-                if self.cartridge.write(&self.rom, now, address, value) {
+                if self.cartridge.write(&self.rom, 0, address, value) {
                     self.map();
                 }
             }
@@ -109,19 +101,17 @@ impl Machine {
                 if self.screen.drawing {
                     self.sync_lcd(when.at, when.start);
                 }
-                if !self.video_locked(when) {
-                    let at = self.video_offset(address);
-                    self.ram[at] = value;
-                }
+                let at = self.video_offset(address);
+                self.ram[at] = value;
             }
-            0xA000..0xC000 => self.put_cartridge(address, value, when),
+            0xA000..0xC000 => self.put_cartridge(address, value),
             0xC000..0xFE00 => {
                 let at = self.work_offset(address);
                 self.ram[at] = value;
             }
             0xFE00..0xFEA0 => {
                 self.sync_lcd(when.at, when.start);
-                if !self.dma.is_active() && !self.oam_locked(when) {
+                if !self.dma.is_active() {
                     self.oam[usize::from(address & 0xFF)] = value;
                 }
             }
@@ -135,7 +125,7 @@ impl Machine {
         }
     }
 
-    fn boot_byte(&self, address: u16) -> u8 {
+    pub fn boot_byte(&self, address: u16) -> u8 {
         let at = usize::from(address);
         match &self.boot {
             Some(boot) if self.booting && !(0x100..0x200).contains(&at) && at < boot.len() => boot[at],
@@ -152,24 +142,7 @@ impl Machine {
         WRAM + 0x1000 * bank + usize::from(address & 0x0FFF)
     }
 
-    /// Whether the LCD keeps the CPU from video RAM. The reference asks this for few instructions only.
-    fn video_locked(&mut self, when: When) -> bool {
-        if self.compat == Compat::PyBoy {
-            return false;
-        }
-        self.sync_lcd(when.lcd, when.start);
-        self.lcd.mode == 3
-    }
-
-    fn oam_locked(&mut self, when: When) -> bool {
-        if self.compat == Compat::PyBoy {
-            return false;
-        }
-        self.sync_lcd(when.lcd, when.start);
-        self.lcd.mode >= 2
-    }
-
-    fn cartridge_byte(&self, address: u16) -> u8 {
+    pub fn cartridge_byte(&self, address: u16) -> u8 {
         match self.cartridge.window(&self.rom) {
             Window::Nothing => 0xFF,
             Window::Ram(offset) => {
@@ -180,7 +153,7 @@ impl Machine {
         }
     }
 
-    fn put_cartridge(&mut self, address: u16, value: u8, when: When) {
+    fn put_cartridge(&mut self, address: u16, value: u8) {
         match self.cartridge.window(&self.rom) {
             Window::Nothing => {}
             Window::Ram(offset) => {
@@ -189,7 +162,8 @@ impl Machine {
                 }
             }
             Window::HalfBytes => self.ram[CARTRIDGE + usize::from(address & 0x1FF)] = value | 0xF0,
-            Window::Clock(register) => self.cartridge.write_clock(when.at, register, value, self.compat),
+            // A clock that stands still, as the reference's does when it is locked, cannot be set by the game.
+            Window::Clock(_) => {}
         }
     }
 

@@ -1,6 +1,5 @@
 //! Bank switching: which part of ROM and RAM the CPU sees, and the clock of an MBC3.
 
-use crate::Compat;
 use crate::rom::{BANK, Mapper, Rom};
 use crate::state::saved;
 
@@ -121,11 +120,8 @@ impl Cartridge {
         self.clock.latched[usize::from(register)]
     }
 
-    /// A clock that stands still, as the reference's does when it is locked, cannot be set by the game.
-    pub fn write_clock(&mut self, now: u64, register: u8, value: u8, compat: Compat) {
-        if compat == Compat::Hardware {
-            self.clock.set(now, register, value);
-        }
+    pub fn write_clock(&mut self, now: u64, register: u8, value: u8) {
+        self.clock.set(now, register, value);
     }
 
     /// Set the clock to a number of seconds since its day 0.

@@ -90,6 +90,19 @@ impl Palettes {
         }
     }
 
+    pub fn write_unless(&mut self, locked: bool, value: u8) {
+        if !locked {
+            self.write(value);
+        } else if self.index & 0x80 != 0 {
+            self.index = 0x80 | (self.index + 1) & 0x3F;
+        }
+    }
+
+    pub fn set(&mut self, palette: usize, colors: [u16; 4]) {
+        let bytes = colors.map(u16::to_le_bytes);
+        self.bytes[8 * palette..8 * palette + 8].copy_from_slice(bytes.as_flattened());
+    }
+
     /// Color `number` of palette `palette`, 5 bits each of blue, green, red.
     pub fn color(&self, palette: u8, number: u8) -> u16 {
         let at = usize::from(palette & 7) * 8 + usize::from(number & 3) * 2;

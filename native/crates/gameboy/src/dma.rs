@@ -1,15 +1,13 @@
 //! Copies without the CPU: to OAM, and to the video RAM of a Game Boy Color.
 
-use crate::Compat;
 use crate::bus::When;
 use crate::cpu::Bus;
 use crate::machine::{Machine, VRAM};
 use crate::state::saved;
 
 const LENGTH: u64 = 0xA0;
-/// Cycles from the write to the first byte, and where a copy that is under way starts anew.
+/// Cycles from the write to the first byte.
 const DELAY: u64 = 12;
-const DELAY_AGAIN: u64 = 8;
 /// Cycles that the CPU waits for a copy in an HBlank; for the others the reference does not wait at all.
 const HBLANK_COPY: u64 = 206;
 
@@ -21,6 +19,8 @@ pub(crate) struct Dma {
     active: bool,
     start: u64,
     copied: u64,
+    /// OAM reads FF from here on.
+    hides_from: u64,
 }
 
 impl Dma {
@@ -28,9 +28,13 @@ impl Dma {
         self.active
     }
 
+    pub fn hides_oam(&self, now: u64) -> bool {
+        self.active && now >= self.hides_from
+    }
+
     /// Whether loaded fields can belong together.
     pub fn is_consistent(&self, now: u64) -> bool {
-        self.copied <= LENGTH && self.start <= now + DELAY
+        self.copied <= LENGTH && self.start <= now + DELAY && self.hides_from <= now + DELAY
     }
 }
 
@@ -66,7 +70,11 @@ impl Hdma {
 impl Machine {
     pub fn start_dma(&mut self, now: u64, value: u8) {
         self.dma.register = value;
-        self.dma.start = now + if self.dma.active { DELAY_AGAIN } else { DELAY };
+        // One that has not begun yet hides OAM all the same.
+        if !self.dma.active || self.dma.hides_from <= now {
+            self.dma.hides_from = now + DELAY;
+        }
+        self.dma.start = now + DELAY;
         self.dma.copied = 0;
         self.dma.active = true;
         // Lines are drawn, and their length found, with the sprites that have been copied when the reference looks.
@@ -83,7 +91,7 @@ impl Machine {
     /// fetch would be.
     #[cold]
     pub fn copy_for_operand(&mut self, when: When) {
-        if self.compat == Compat::PyBoy && self.dma.register >> 5 == 4 {
+        if self.dma.register >> 5 == 4 {
             self.sync_dma(when.at - 4);
             let locked = self.lcd.is_drawing_at(self.dots(when.at));
             self.copy_due(when.at, locked);
@@ -153,5 +161,5 @@ impl Machine {
     }
 }
 
-saved!(Dma { register, active, start, copied });
+saved!(Dma { register, active, start, copied, hides_from });
 saved!(Hdma { source, target, left, waiting, ended });

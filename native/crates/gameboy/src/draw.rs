@@ -129,7 +129,7 @@ impl Machine {
     }
 
     /// The two bytes of a line of a tile, from the bank that the attributes name.
-    fn tile_line(&self, tile: usize, line: u8, attributes: u8) -> [u8; 2] {
+    pub fn tile_line(&self, tile: usize, line: u8, attributes: u8) -> [u8; 2] {
         let bank = if self.color_mode { usize::from(attributes >> 3 & 1) * 0x2000 } else { 0 };
         let at = VRAM + bank + tile * 16 + usize::from(line) * 2;
         [self.ram[at], self.ram[at + 1]]
@@ -188,6 +188,6 @@ impl Machine {
 }
 
 /// Tiles of the background are counted from 8000, or from 9000 in both directions.
-fn background_tile(lcdc: u8, tile: u8) -> usize {
+pub(crate) fn background_tile(lcdc: u8, tile: u8) -> usize {
     if lcdc & 0x10 != 0 { usize::from(tile) } else { (256 + i32::from(tile as i8)) as usize }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::cpu::{Bus, Cpu};
+use crate::hardware::Hardware;
 use crate::hooks::{HookAction, Hooks};
 use crate::joypad::Button;
 use crate::machine::{CARTRIDGE, Machine, VRAM, WRAM};
@@ -34,6 +35,9 @@ impl GameBoy {
         let machine = Machine::new(rom, options, is_color);
         let mut gameboy =
             Self { cpu: Cpu::default(), now: 0, machine, hooks: Hooks::default(), resume: false, releases: [0; 8] };
+        if is_color && !gameboy.machine.color_mode {
+            gameboy.with_hardware(|_, bus| bus.color_old_game());
+        }
         if options.boot.is_none() {
             gameboy.start_at_cartridge();
         }
@@ -42,6 +46,14 @@ impl GameBoy {
 
     /// What boot code leaves behind, as far as games rely on it.
     fn start_at_cartridge(&mut self) {
+        let (color, checksum) = (self.machine.is_color, self.machine.rom.bytes[0x14D]);
+        let started = self.with_hardware(|cpu, bus| {
+            *cpu = Hardware::registers(color, checksum);
+            bus.start_at_cartridge();
+        });
+        if started.is_some() {
+            return;
+        }
         let a = if self.machine.is_color { 0x11 } else { 0x01 };
         self.cpu = Cpu { a, f: 0xB0, c: 0x13, e: 0xD8, hl: 0x014D, sp: 0xFFFE, pc: 0x0100, ..Cpu::default() };
         self.write(0xFF47, 0xFC);
@@ -91,7 +103,11 @@ impl GameBoy {
     }
 
     pub fn press(&mut self, button: Button) {
-        if self.machine.joypad.press(button) {
+        let before = self.machine.joypad.lines();
+        let pressed = self.machine.joypad.press(button);
+        // A console sees a button only while its row is chosen; the reference always.
+        let seen = self.machine.hardware.is_none() || self.machine.joypad.lines() != before;
+        if pressed && seen {
             self.machine.requested |= 0x10;
         }
     }
@@ -106,14 +122,19 @@ impl GameBoy {
         self.releases[button as usize] = frames.saturating_add(1);
     }
 
-    /// A byte as the CPU would read it now.
+    /// A byte as the CPU would read it now; with `Compat::Hardware` as if nothing kept it from there.
     pub fn read(&mut self, address: u16) -> u8 {
+        if let Some(byte) = self.with_hardware(|_, bus| bus.byte_behind_locks(address)) {
+            return byte;
+        }
         self.machine.read(self.now, 1, address)
     }
 
     /// Write a byte as the CPU would.
     pub fn write(&mut self, address: u16, value: u8) {
-        self.machine.write(self.now, 1, address, value);
+        if self.with_hardware(|_, bus| bus.put(address, value)).is_none() {
+            self.machine.write(self.now, 1, address, value);
+        }
     }
 
     /// A byte of a bank of ROM, video RAM, cartridge RAM or work RAM, whichever is selected; None where there is none.

@@ -1,6 +1,5 @@
 //! The registers at FF00 to FF7F.
 
-use crate::Compat;
 use crate::bus::When;
 use crate::machine::Machine;
 
@@ -13,13 +12,7 @@ impl Machine {
             _ => {}
         }
         match address {
-            0xFF00 => {
-                if self.compat == Compat::PyBoy {
-                    self.joypad.shown()
-                } else {
-                    self.joypad.lines()
-                }
-            }
+            0xFF00 => self.joypad.shown(),
             0xFF01 => 0xFF,
             0xFF02 if self.color_mode => self.serial.control | 0x7C,
             0xFF02 => self.serial.control | 0x7E,
@@ -85,7 +78,7 @@ impl Machine {
                     0xFF04 => self.reset_div(when.at),
                     0xFF05 => {
                         // In the reference the interrupt comes all the same.
-                        if self.timer.write_tima(when.at, value) && self.compat == Compat::PyBoy {
+                        if self.timer.write_tima(when.at, value) {
                             self.requested |= 4;
                         }
                     }
@@ -130,9 +123,7 @@ impl Machine {
             0xFF40 => self.write_lcdc(value, when.at),
             0xFF41 => {
                 lcd.enabled = value & 0x78;
-                if lcd.is_on() {
-                    self.requested |= lcd.compare();
-                }
+                self.requested |= if lcd.is_on() { lcd.compare() } else { lcd.level() };
             }
             0xFF42 => lcd.scy = value,
             0xFF43 => lcd.scx = value,

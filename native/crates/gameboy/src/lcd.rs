@@ -115,7 +115,7 @@ impl Lcd {
     }
 
     /// A new level of the joined sources; STAT if that requests an interrupt.
-    fn level(&mut self) -> u8 {
+    pub fn level(&mut self) -> u8 {
         let by_mode = [ON_HBLANK, ON_VBLANK, ON_SCAN, 0][usize::from(self.mode)];
         let level = self.enabled & by_mode != 0 || self.coincidence && self.enabled & ON_LINE != 0;
         let rising = level && !self.line;
@@ -159,6 +159,8 @@ impl Lcd {
         self.next = Next::OffFrame;
         self.frame = dot;
         self.at = dot + FRAME;
+        // Mode 0 that comes this way requests nothing.
+        self.level();
     }
 
     /// Whether an access at `dot`, which is not far away, will be kept from video RAM: from 4 dots before mode 3.

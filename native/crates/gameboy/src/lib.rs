@@ -15,6 +15,7 @@ mod dma;
 mod draw;
 mod fast;
 mod gameboy;
+mod hardware;
 mod hooks;
 mod idle;
 mod io;

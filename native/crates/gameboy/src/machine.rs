@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::cartridge::{Cartridge, Window};
 use crate::color::Color;
 use crate::dma::{Dma, Hdma};
+use crate::hardware::Hardware;
 use crate::idle::Idle;
 use crate::joypad::Joypad;
 use crate::lcd::{Lcd, Next};
@@ -55,6 +56,8 @@ pub(crate) struct Machine {
     pub oam: [u8; 0xA0],
     pub screen: Screen,
     pub compat: Compat,
+    /// The devices of `Compat::Hardware`, which moves all of them with every M-cycle.
+    pub hardware: Option<Box<Hardware>>,
     /// Whether the console is a Game Boy Color, and whether the game uses it.
     pub is_color: bool,
     pub color_mode: bool,
@@ -100,6 +103,7 @@ impl Machine {
             oam: [0; 0xA0],
             screen: Screen::new(is_color),
             compat: options.compat,
+            hardware: (options.compat == Compat::Hardware).then(|| Box::new(Hardware::new(is_color))),
             is_color,
             color_mode: is_color && rom.color,
             double: false,
@@ -110,6 +114,9 @@ impl Machine {
             dot_from: 0,
             rom,
         };
+        if machine.hardware.is_some() {
+            machine.sound.follow_div();
+        }
         machine.map();
         machine
     }
@@ -125,9 +132,8 @@ impl Machine {
             Window::Ram(offset) if self.rom.ram_size >= 0x2000 => Some(CARTRIDGE + offset),
             _ => None,
         };
-        let locks = self.compat == Compat::Hardware;
-        let video = (!locks).then_some(VRAM + 0x2000 * usize::from(self.color.vram_bank()));
-        self.read_map[0x8..0xA].fill(seen_at(0x8000, video));
+        let video = VRAM + 0x2000 * usize::from(self.color.vram_bank());
+        self.read_map[0x8..0xA].fill(seen_at(0x8000, Some(video)));
         self.read_map[0xA..0xC].fill(seen_at(0xA000, cartridge));
         self.read_map[0xC] = seen_at(0xC000, Some(WRAM));
         self.read_map[0xD] = seen_at(0xD000, Some(switched));
@@ -143,12 +149,17 @@ impl Machine {
 
     /// Whether loaded fields can belong together: none of the clocks may run backwards.
     pub fn is_consistent(&self, now: u64) -> bool {
-        now < LATEST
-            && self.dot_from <= now
-            && self.dot_base < LATEST
-            && self.timer.is_consistent(now)
-            && self.lcd.is_consistent(self.dots(now))
-            && self.dma.is_consistent(now)
+        let clocks = now < LATEST && self.dot_from <= now && self.dot_base < LATEST;
+        let devices = match &self.hardware {
+            Some(hardware) => clocks && hardware.is_consistent() && self.sound.is_consistent(self.dots(now)),
+            None => {
+                clocks
+                    && self.timer.is_consistent(now)
+                    && self.lcd.is_consistent(self.dots(now))
+                    && self.dma.is_consistent(now)
+            }
+        };
+        clocks && devices
     }
 
     #[inline]
@@ -312,5 +323,6 @@ saved!(Machine {
     screen,
     double,
     dot_base,
-    dot_from
+    dot_from,
+    hardware
 });

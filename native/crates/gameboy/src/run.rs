@@ -3,9 +3,9 @@
 use crate::cpu::{Bus, Cpu, step};
 use crate::fast::run;
 use crate::gameboy::GameBoy;
+use crate::hooks::Hooks;
 use crate::machine::Machine;
 use crate::rom::BANK;
-use crate::{Compat, hooks::Hooks};
 
 const DISPATCH: u64 = 20;
 /// The reference never waits for less than this.
@@ -22,6 +22,9 @@ pub(crate) enum Ran {
 impl GameBoy {
     /// Run to the end of the frame, or to a hook that stops.
     pub(crate) fn run_frame(&mut self) -> Ran {
+        if self.machine.hardware.is_some() {
+            return self.run_hardware_frame();
+        }
         let rom = self.machine.rom.clone();
         let machine = &mut self.machine;
         let mut cpu = self.cpu;
@@ -169,9 +172,6 @@ fn stop(cpu: &mut Cpu, machine: &mut Machine, now: u64) {
 /// Let time pass without the CPU. The reference steps from event to event and never by less than four cycles, which is
 /// felt only where two of them lie closer together than that.
 fn wait(machine: &mut Machine, now: u64) -> (u64, u64) {
-    if machine.compat == Compat::Hardware {
-        return (machine.horizon.max(now + SHORTEST_WAIT), now);
-    }
     let look = machine.next_look();
     if look < now + 2 * SHORTEST_WAIT {
         return (look.max(now + SHORTEST_WAIT), now);

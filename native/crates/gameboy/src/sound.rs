@@ -29,11 +29,16 @@ const NR52: usize = 0x16;
 /// Dots from one step of the sequencer to the next, 512 a second.
 pub(crate) const STEP: u64 = 8192;
 
+/// It is looked at more often than this.
+const LONGEST: u64 = 1 << 24;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Sound {
     emulated: bool,
     compat: Compat,
     color: bool,
+    /// The sequencer hangs on DIV, as a console's does.
+    follows_div: bool,
     registers: [u8; 0x20],
     power: bool,
     /// The dot at which it went on.
@@ -64,6 +69,7 @@ impl Sound {
             emulated: options.sound,
             compat: options.compat,
             color,
+            follows_div: false,
             registers: [0; 0x20],
             power: false,
             powered: 0,
@@ -82,8 +88,17 @@ impl Sound {
         }
     }
 
+    pub fn follow_div(&mut self) {
+        self.follows_div = true;
+    }
+
     pub fn is_emulated(&self) -> bool {
         self.emulated
+    }
+
+    /// Whether a loaded clock can belong to `dot`: its steps are taken one by one.
+    pub fn is_consistent(&self, dot: u64) -> bool {
+        !self.power || (dot.saturating_sub(LONGEST)..=dot + 2 * STEP).contains(&self.next)
     }
 
     /// Whether it matters when the reference stops to look.
@@ -244,14 +259,14 @@ impl Sound {
 
     fn write_power(&mut self, dot: u64, power: bool, phase: u64) {
         if power && !self.power {
-            let is_set = self.color && phase >= STEP / 2 && dot < self.edge;
+            let is_set = phase >= STEP / 2 && (self.follows_div || self.color && dot < self.edge);
             self.powered = dot;
             self.clock = 0;
             self.first.power_on(dot);
             self.second.power_on(dot);
             self.step = 0;
             self.skips = if is_set { 2 } else { 0 };
-            self.next = dot + if is_set { STEP - phase } else { STEP };
+            self.next = dot + if is_set || self.follows_div { STEP - phase } else { STEP };
         } else if !power {
             self.edge = dot + STEP - phase;
             if self.power {

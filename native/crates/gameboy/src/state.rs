@@ -8,7 +8,7 @@ use crate::GameBoy;
 
 const MAGIC: &[u8; 4] = b"OCGB";
 /// Raised whenever a field is added, removed or moved.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// Why bytes are not a state that this console can load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ macro_rules! saved_numbers {
         })*
     };
 }
-saved_numbers!(u8, u16, u32, u64);
+saved_numbers!(u8, u16, i16, u32, u64);
 
 impl Saved for bool {
     fn put(&self, out: &mut Vec<u8>) {
@@ -195,7 +195,9 @@ impl GameBoy {
             return Err(StateError::Truncated);
         }
         loaded.machine.map();
-        loaded.machine.timer.plan();
+        if loaded.machine.hardware.is_none() {
+            loaded.machine.timer.plan();
+        }
         loaded.resume = false;
         *self = loaded;
         Ok(())

@@ -75,9 +75,15 @@ fn code_without_opcodes_that_hang_runs_for_long() {
 
 #[test]
 fn damaged_states_are_refused_or_run() {
+    for compat in [Compat::PyBoy, Compat::Hardware] {
+        damage(&Options { model: Model::Cgb, compat, sound: true, ..Options::default() });
+    }
+}
+
+fn damage(options: &Options) {
     let mut random = Random(4);
     let rom = Arc::new(random_rom(&mut random, 0x10));
-    let mut gameboy = GameBoy::new(rom, &Options { model: Model::Cgb, ..Options::default() });
+    let mut gameboy = GameBoy::new(rom, options);
     gameboy.tick(3, true);
     let state = gameboy.save();
     for round in 0..300 {

@@ -13,9 +13,16 @@ const COUNTS: [u8; 17] =
 
 #[test]
 fn a_loaded_state_runs_on_as_the_original_does() {
-    let mut original = started(&COUNTS);
+    for compat in [Compat::PyBoy, Compat::Hardware] {
+        runs_on(&Options { compat, sound: true, ..Options::default() });
+    }
+}
+
+fn runs_on(options: &Options) {
+    let mut original = GameBoy::new(Arc::new(Rom::new(&rom_of(&COUNTS)).unwrap()), options);
+    original.tick(40, false);
     let state = original.save();
-    let mut other = GameBoy::new(original.rom().clone(), &Options::default());
+    let mut other = GameBoy::new(original.rom().clone(), options);
     other.load(&state).unwrap();
     for _ in 0..5 {
         original.tick(3, true);

@@ -1,5 +1,7 @@
 """The PPU's clock: lines, modes, coincidence, STAT interrupts, and what the LCD does when it is switched off and on."""
 
+import itertools
+
 from overclock.gameboy.microroms.micro import MicroRom, code, micro, nops, note, store, wait_line
 from overclock.gameboy.microroms.scene import SCENE, sprite_table
 
@@ -16,6 +18,7 @@ def roms() -> list[MicroRom]:
     found += [_hblank_time(name, 0, sprites) for name, sprites in CROWDS.items()]
     found += [_access_through_a_line(name) for name in ACCESSES]
     found += [_mode_through_a_line(wake, bits) for wake, bits in (("oam", 0x20), ("hblank", 0x08), ("line", 0x40))]
+    found += [_on_with_sources(name, bits) for name, bits in STAT_SOURCES.items()]
     return [
         *found, _lines_and_modes(), _coincidence(), _lyc_changes(), _off_and_on(), _off_reads(), _on_first_line(),
         _off_at_lines(), _stat_bits(), _vram_while_drawing(), _oam_while_searching(), _ly_written(),
@@ -198,6 +201,15 @@ def _lyc_while_off() -> MicroRom:
         body += wait_line(145, f"a{number}") + store("LCDC", 0) + store("LYC", 3 * number) + store("LCDC", 0x91)
         body += nops(wait) + note("LY") + note("STAT") + note("STAT") + nops(40) + note("STAT")
     return micro("ppu_first_stat_read_after_lyc_while_off", "LYC may be written while the LCD is off", body, frames=8)
+
+
+def _on_with_sources(name: str, bits: int) -> MicroRom:
+    body = ""
+    for number, (wait, lyc, early) in enumerate(itertools.product((0, 60, 64, 120), (0, 5), (0, bits))):
+        body += store("STAT", early) + wait_line(145, f"a{number}") + store("LCDC", 0) + store("LYC", lyc)
+        body += store("STAT", bits) + store("IF", 0) + store("LCDC", 0x91) + nops(wait) + note("IF")
+    fact = "sources of STAT that are high when the LCD goes on request nothing"
+    return micro(f"ppu_on_with_stat_{name}", fact, body, frames=24)
 
 
 def _ly_written() -> MicroRom:

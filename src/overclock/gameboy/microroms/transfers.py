@@ -20,7 +20,8 @@ def roms() -> list[MicroRom]:
     found = [_dma_from(name, page) for name, page in DMA_SOURCES.items()]
     found += [_serial(name, control) for name, control in (("inside", 0x81), ("outside", 0x80), ("stopped", 0x01))]
     return [
-        *found, _dma_reads(), _dma_length(), _dma_restart(), _dma_sees_changes(), _dma_register(), _dma_while_drawing(),
+        *found, _dma_reads(), _dma_begins(), _dma_length(), _dma_restart(), _dma_sees_changes(), _dma_register(),
+        _dma_while_drawing(),
         *(_dma_while_drawing(wait) for wait in (9, 36, 63, 81, 117)),
         *(_dma_blocked(name, lines) for name, lines in OPERANDS.items()),
         _serial_interrupt(), _serial_restart(), _serial_registers(), _joypad_rows(), _joypad_interrupt(),
@@ -47,6 +48,28 @@ def _dma_reads() -> MicroRom:
     )
     body += code("ld hl, 0xC400", "call HRAM", "pop hl")
     return micro("dma_hides_oam_while_it_runs", "OAM reads as FF during a transfer", body, after=routine + FILL)
+
+
+def _dma_begins() -> MicroRom:
+    """OAM is there until the first byte is due, and not while a transfer that went on before is started again."""
+    body = code("push hl", "ld de, 0xC100", "ld bc, 0x0100", "call fill", "pop hl", "ld de, DMA")
+    for wait in range(4):
+        for read in (["ld a, [bc]"], ["ld a, [0xFE10]"], ["pop bc", "ld a, b"]):
+            body += code("ld bc, 0xFE10", "ld sp, 0xFE10", "ld a, 0xC1", "ld [de], a") + nops(wait)
+            body += code(*read, "ld [hl+], a", "ld sp, 0xDFF0") + nops(180)
+    body += code("ld bc, 0xFE10", "ld a, 0xC1", "ld [de], a", *["nop"] * 20, "ld [de], a", "ld a, [bc]", "ld [hl+], a")
+    for wait in range(4):  # started again before the first byte was due
+        body += (
+            code("ld a, 0xC1", "ld [de], a", "ld [de], a") + nops(wait) + code("ld a, [bc]", "ld [hl+], a") + nops(180)
+        )
+    for wait in range(156, 166):  # and what LD A,[HL] sees of the end
+        body += code("push hl", "ld hl, 0xFE10", "ld a, 0xC1", "ld [de], a") + nops(wait)
+        body += code("ld a, [hl]", "pop hl", "ld [hl+], a") + nops(20)
+        body += (
+            code("push hl", "ld hl, 0xFE10", "ld a, 0xC1", "ld [de], a") + nops(40) + store("DMA", 0xC1) + nops(wait)
+        )
+        body += code("ld a, [hl]", "pop hl", "ld [hl+], a") + nops(20)
+    return micro("dma_hides_oam_from_its_first_byte_on", "OAM is there until the first byte is due", body, after=FILL)
 
 
 def _dma_length() -> MicroRom:

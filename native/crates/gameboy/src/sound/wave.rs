@@ -103,7 +103,7 @@ impl Wave {
     /// Triggered while it reads a byte, the older console writes that to the first one, or from the fifth on the four
     /// that the byte belongs to.
     fn corrupt(&mut self) {
-        let read = usize::from((self.position + 1 & 31) >> 1);
+        let read = usize::from(((self.position + 1) & 31) >> 1);
         if read < 4 {
             self.memory[0] = self.memory[read];
         } else {
