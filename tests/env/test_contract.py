@@ -14,6 +14,7 @@ import overclock
 from overclock.env import Box, Discrete, Environment, Params, Struct, registry
 from overclock.env.check import CHECKS, ContractError, NotReachedError, check_environment
 from overclock.env.struct import static
+from overclock.env.trials import never_ends
 from overclock.envs.cartpole.env import CartPole, CartPoleParams, CartPoleState
 
 pytestmark = pytest.mark.usefixtures("few_optimisations")
@@ -24,7 +25,7 @@ ENVIRONMENTS = {
 }
 
 
-ENDLESS = {"pong-v1", "halfcheetah-v5"}  # whose episodes outlast the search for a step that ends one
+ENDLESS = {"pong-v1", "halfcheetah-v5"}  # in which random play meets no step that ends an episode
 
 # Their states have 73,000 bytes: a search through thousands of them is not for memory. tests/gameboy has these facts.
 CONSOLES = {spec.id for spec in overclock.list_envs() if spec.rules_in_rust}
@@ -267,4 +268,22 @@ def test_what_random_play_never_reaches_is_reported_not_hidden():
     assert [line.split(":")[0] for line in not_shown] == [
         "the_rules_terminate_and_never_truncate",
         "both_flags_may_come_together",
+    ]
+
+
+@dataclasses.dataclass(frozen=True)
+class Endless(CartPole):
+    def transition(self, state, action, draw, params):
+        after, reward, _ = super().transition(state, action, draw, params)
+        return after, reward, jnp.bool_(False)
+
+
+def test_a_step_that_can_never_terminate_is_known_without_a_search():
+    params = CartPoleParams()
+    assert never_ends(Endless(), params)
+    assert not never_ends(CartPole(), params)
+    not_shown = check_environment(Endless(), params)
+    assert not_shown == [
+        f"{name}: no step terminates: in the program of a step the flag is a constant."
+        for name in ("the_rules_terminate_and_never_truncate", "both_flags_may_come_together")
     ]

@@ -4,6 +4,7 @@ import pytest
 from recipe.court import small_project
 
 from overclock.errors import UsageError
+from overclock.recipe.judge import Judge
 from overclock.recipe.project import Changes
 from overclock.recipe.run import Run
 from overclock.recipe.translate import resume, translate
@@ -49,6 +50,23 @@ def test_a_submission_that_a_kill_cut_off_is_not_taken_away_either(waiting):
     with pytest.raises(UsageError, match="not handed in"):
         resume(project, run, ways)
     assert place.exists()
+
+
+def test_a_run_that_was_stopped_while_it_judged_goes_on_without_a_word(waiting, monkeypatch):
+    project, ways, run = waiting
+    (run / "candidate" / "env.py").write_text("an afternoon of work\n")
+
+    def stopped(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Judge, "judge", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            resume(project, run, ways, submitted=True)
+    assert resume(project, run, ways).outcome == "waiting"
+    with Run.open(run) as opened:
+        (judged,) = opened.journal.events("judged")
+    assert judged.facts["verdict"] == "fail"
 
 
 def test_another_run_is_begun_beside_it_only_by_name(waiting):

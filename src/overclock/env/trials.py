@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import Literal
 
 from overclock.env.kernel import Environment, EnvState
 from overclock.env.rng import Rng, Section
@@ -35,11 +36,24 @@ def sample_action(env: Environment[Any, Any], rng: Rng, state: EnvState, params:
 
 def find_step(env: Environment[Any, Any], params: Any, terminated: bool) -> tuple[EnvState, Any, Rng]:
     """A state, action and randomness of random play whose step terminates (or does not)."""
+    if terminated and never_ends(env, params):
+        raise NotReachedError("no step terminates: in the program of a step the flag is a constant.")
     hits, lanes = _looked(env, _Same(params), terminated)
     if not hits.any():
         what = "terminating" if terminated else "continuing"
         raise NotReachedError(f"no {what} step in {SEARCH_LANES} x {SEARCH_STEPS} steps of random play.")
     return jax.tree.map(lambda leaf: leaf[int(hits.argmax())], lanes)
+
+
+def never_ends(env: Environment[Any, Any], params: Any) -> bool:
+    """Whether `terminated` is the constant False in the program of a step, so that there is nothing to look for."""
+
+    def terminated(rng: Rng) -> Any:
+        _, state = env.reset(rng, params)
+        return env.step(rng, state, sample_action(env, rng, state, params), params)[3]
+
+    (flag,) = jax.make_jaxpr(terminated)(Rng.of(0)).jaxpr.outvars
+    return isinstance(flag, Literal) and not flag.val
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

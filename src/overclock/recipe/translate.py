@@ -131,7 +131,9 @@ def _require_nothing_lost(run: Run) -> None:
     end, sent = last(events, "run ended"), last(events, "task sent")
     if end is None or end.facts["outcome"] != "waiting" or _asked(run) is not None:
         return
-    if sent is not None and sent.facts.get("start") != frozen_tree(run.candidate).hash:
+    frozen = last(events, "candidate frozen")  # handed in, where a kill came between that and the next end
+    kept = [sent and sent.facts.get("start"), frozen and frozen.facts["candidate"]]
+    if sent is not None and frozen_tree(run.candidate).hash not in kept:
         raise UsageError(
             f"'{run.candidate}' has changes that were not handed in; hand them in with `overclock submit {run.folder}` "
             f"or throw them away with `overclock resume {run.folder} --discard`."
