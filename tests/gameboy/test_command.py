@@ -9,12 +9,13 @@ import pytest
 pytest.importorskip("pyboy", reason="PyBoy is the reference: pip install 'overclock[gameboy]'")
 pytest.importorskip("overclock_native", reason="the Rust extension is not built: `make native`")
 
-from overclock.errors import UsageError
+from overclock.errors import MissingError, UsageError
 from overclock.gameboy import __main__ as command
 from overclock.gameboy import assemble
 from overclock.gameboy.comparing import Mismatch
 from overclock.gameboy.console import Difference
 from overclock.gameboy.microroms.micro import code
+from overclock.gameboy.suite import PATIENCE, PYBOY, Apart
 
 SPEED = Path(__file__).parents[2] / "scripts" / "gameboy_speed.py"
 
@@ -96,9 +97,38 @@ def test_a_suite_can_leave_its_verdict_in_memory(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"), [([], "There is no .gb or .gbc file"), (["--verdict", "FF82"], "--verdict must look like")]
+    ("words", "sentence"),
+    [
+        ([], "There is no .gb or .gbc file"),
+        (["--verdict", "FF82"], "--verdict must look like"),
+        (["--verdict", "12345:01:FF"], "an address up to FFFF"),
+        (["--verdict", "FF82:1FF:FF"], "two different bytes"),
+        (["--verdict", "FF82:01:01"], "two different bytes"),
+        (["--frames", "0"], "--frames must be at least 1"),
+    ],
 )
 def test_what_is_no_suite_is_refused(words, sentence, tmp_path, capsys):
     with pytest.raises(SystemExit):
         command.main(["suite", str(tmp_path), *words])
     assert sentence in capsys.readouterr().err
+
+
+def test_a_suite_without_an_emulator_is_refused(monkeypatch, tmp_path, capsys):
+    """Nothing would be said of any ROM, which is no agreement."""
+
+    def missing():
+        raise MissingError("There is no emulator.")
+
+    monkeypatch.setattr("overclock.gameboy.suite.import_gameboy", missing)
+    with pytest.raises(SystemExit):
+        command.main(["suite", str(tmp_path)])
+    assert "There is no emulator." in capsys.readouterr().err
+
+
+def test_a_rom_from_which_pyboy_never_comes_back_is_left():
+    rom = assemble(code("org 0x150", "start:", "db 0xD3"), name="stuck").rom
+    with Apart(seconds=3.0) as apart:
+        assert apart.outcome(rom, PYBOY, False, None, 30) is None
+        apart.seconds = PATIENCE
+        good = assemble(SAYS.format(bc=0x0305), name="good").rom
+        assert apart.outcome(good, PYBOY, False, None, 30) is True

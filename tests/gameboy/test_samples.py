@@ -163,7 +163,7 @@ def test_without_sound_there_are_no_samples():
     assert gameboy.sound.raw_buffer_head == 0
 
 
-@pytest.mark.parametrize("rate", [0, -1, 1 << 23, 48000.5, "fast"])
+@pytest.mark.parametrize("rate", [0, -1, 1 << 23, 48000.5, "fast", True])
 def test_a_rate_that_cannot_be_is_refused(rate):
     with pytest.raises(UsageError, match="sound_sample_rate"):
         GameBoy(MAZE, sound_emulated=True, sound_sample_rate=rate)
@@ -172,3 +172,10 @@ def test_a_rate_that_cannot_be_is_refused(rate):
 def test_a_volume_that_cannot_be_is_refused():
     with pytest.raises(UsageError, match="sound_volume"):
         GameBoy(MAZE, sound_emulated=True, sound_volume=101)
+
+
+@pytest.mark.parametrize("kind", [np.int16, np.int32, np.uint32, np.int64])
+def test_a_rate_may_be_any_whole_number(kind):
+    with GameBoy(MAZE, sound_emulated=True, sound_sample_rate=kind(32000)) as gameboy:
+        gameboy.tick(3, True, True)
+        assert len(gameboy.sound.ndarray) > 500

@@ -50,7 +50,8 @@ class EmulatorRunner(HostRunner):
         fold, checksum = jax.jit(absorb), jnp.zeros(self.identity.batch, jnp.uint32)
         for actions in self._table[:CHECKED_STEPS]:
             obs, *rest = self._lanes.step(actions)
-            checksum = fold(checksum, Outputs(obs, actions, *map(jnp.asarray, rest)))
+            # Awaited: the next step may write over what JAX would still read.
+            checksum = jax.block_until_ready(fold(checksum, Outputs(obs, actions, *map(jnp.asarray, rest))))
         self._lanes.close()
         return {
             "checksum": f"{int(jnp.sum(checksum, dtype=jnp.uint32)):08x}",

@@ -261,7 +261,8 @@ class HostRunner:
             action = self._table[(first + steps) % len(self._table)]
             obs, *rest = self._batch.step(action)
             if steps < least:
-                checksum = fold(checksum, Outputs(obs, action, *map(jnp.asarray, rest)))
+                # Awaited: the next step may write over what JAX would still read.
+                checksum = jax.block_until_ready(fold(checksum, Outputs(obs, action, *map(jnp.asarray, rest))))
             _, terminated, truncated = rest
             ends += int(np.count_nonzero(terminated | truncated))
             steps += 1

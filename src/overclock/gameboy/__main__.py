@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from overclock.errors import UsageError
+from overclock.errors import MissingError, UsageError
 from overclock.gameboy.comparing import Mismatch, Step, compare, frame_by_frame, fuzzed_steps, plain_steps
 from overclock.gameboy.games import BENCHMARKS, GAMES, game_program
 from overclock.gameboy.microroms import MicroRom, micro_roms
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.command == "suite":
         try:
             return print_suite(chosen.folder, chosen.model, chosen.verdict, chosen.frames)
-        except UsageError as error:
+        except (UsageError, MissingError) as error:
             parser.error(str(error))
     roms = all_roms()
     if chosen.command == "trace":

@@ -20,7 +20,7 @@ from overclock.errors import UsageError
 from overclock.gameboy.boot import boot_for
 from overclock.gameboy.game import COLOR_FLAG
 from overclock.gameboy.native_console import import_gameboy
-from overclock.gameboy.sound import SAMPLE_RATE, Sound, check_sound
+from overclock.gameboy.sound import SAMPLE_RATE, Sound, check_volume, checked_rate
 from overclock.gameboy.symbols import Symbol, parse_symbols, read_symbols
 from overclock.vector.native import usage_errors
 
@@ -58,8 +58,8 @@ class GameBoy:
         content = _content(rom)
         color = cgb if cgb is not None else len(content) > COLOR_FLAG and content[COLOR_FLAG] >= 0x80
         boot = boot_for(color) if bootrom is None else _content(bootrom)
-        rate = SAMPLE_RATE if sound_sample_rate is None else sound_sample_rate
-        check_sound(rate, sound_volume)
+        rate = checked_rate(SAMPLE_RATE if sound_sample_rate is None else sound_sample_rate)
+        check_volume(sound_volume)
         with usage_errors():
             self._console = import_gameboy()(
                 content, boot=boot, cgb=color, sound=sound_emulated, compat=compat, sample_rate=rate

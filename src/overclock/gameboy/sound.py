@@ -56,9 +56,15 @@ class Sound:
             self.raw_ndarray[: self._head] = samples
 
 
-def check_sound(sample_rate: Any, volume: Any) -> None:
-    """Refuse what cannot be a sample rate or a volume."""
-    if not isinstance(sample_rate, int | np.integer) or not 1 <= sample_rate <= CLOCK:
+def checked_rate(sample_rate: Any) -> int:
+    """A sample rate; refuses what cannot be one."""
+    whole = isinstance(sample_rate, int | np.integer) and not isinstance(sample_rate, bool)
+    if not whole or not 1 <= sample_rate <= CLOCK:
         raise UsageError(f"sound_sample_rate must be a whole number from 1 to {CLOCK}, got {sample_rate!r}.")
+    return int(sample_rate)
+
+
+def check_volume(volume: Any) -> None:
+    """Refuse what cannot be a volume."""
     if not isinstance(volume, int | float | np.number) or not 0 <= volume <= 100:
         raise UsageError(f"sound_volume must be 0 to 100, got {volume!r}.")

@@ -9,13 +9,14 @@ The ROMs are the user's; none are here. They tell their verdict in one of the wa
 """
 
 import dataclasses
+import multiprocessing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from overclock.errors import UsageError
-from overclock.gameboy.native_console import NativeConsole
-from overclock.gameboy.oracle import PyBoyConsole
+from overclock.errors import MissingError, UsageError
+from overclock.gameboy.native_console import NativeConsole, import_gameboy
+from overclock.gameboy.oracle import PyBoyConsole, import_pyboy
 
 LIMIT = 4200  # frames; the longest of the well-known ROMs takes 55 emulated seconds
 LOOK = 5  # frames between two looks
@@ -23,7 +24,9 @@ PASSED_REGISTERS = (3, 5, 8, 13, 0x1522)
 FAILED_REGISTERS = (0x42, 0x42, 0x42, 0x42, 0x4242)
 SIGNATURE = bytes([0xDE, 0xB0, 0x61])
 RUNNING = 0x80
-COLUMNS = ("PyBoy", "pyboy", "hardware")  # PyBoy itself, then the two values of `compat`
+PYBOY = "PyBoy"
+COLUMNS = (PYBOY, "pyboy", "hardware")  # PyBoy itself, then the two values of `compat`
+PATIENCE = 120.0  # seconds for a ROM on PyBoy, which plays 4,200 frames in one or two
 SHORTEST = 0x150
 
 
@@ -42,6 +45,8 @@ class Verdict:
             address, passed, failed = (int(part, 16) for part in text.split(":"))
         except ValueError:
             raise UsageError(f"--verdict must look like FF82:01:FF (address:passed:failed), got {text!r}.") from None
+        if not (0 <= address <= 0xFFFF and 0 <= passed <= 0xFF and 0 <= failed <= 0xFF and passed != failed):
+            raise UsageError(f"--verdict needs an address up to FFFF and two different bytes, got {text!r}.")
         return cls(address, passed, failed)
 
 
@@ -63,17 +68,55 @@ def rom_files(folder: Path) -> list[Path]:
 
 def run_suite(folder: Path, model: str, verdict: Verdict | None, limit: int = LIMIT) -> Iterator[Result]:
     """Each ROM on all three consoles."""
-    for path in rom_files(folder):
-        rom = path.read_bytes()
-        cgb = model == "cgb" or (model == "auto" and len(rom) >= SHORTEST and rom[0x143] & 0x80 != 0)
-        said = {column: outcome(rom, column, cgb, verdict, limit) for column in COLUMNS}
-        yield Result(str(path.relative_to(folder)), said)
+    if limit < 1:
+        raise UsageError(f"--frames must be at least 1, got {limit}.")
+    import_pyboy()
+    import_gameboy()
+    files = rom_files(folder)
+    with Apart() as apart:
+        for path in files:
+            rom = path.read_bytes()
+            cgb = model == "cgb" or (model == "auto" and len(rom) >= SHORTEST and rom[0x143] & 0x80 != 0)
+            said = {PYBOY: apart.outcome(rom, PYBOY, cgb, verdict, limit)}
+            said |= {column: outcome(rom, column, cgb, verdict, limit) for column in COLUMNS if column != PYBOY}
+            yield Result(str(path.relative_to(folder)), said)
+
+
+class Apart:
+    """PyBoy in a process of its own, which ends when it does not come back: some ROMs make its `tick` last forever."""
+
+    def __init__(self, seconds: float = PATIENCE) -> None:
+        self.seconds = seconds
+        self._pool: Any = None
+
+    def __enter__(self) -> "Apart":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def outcome(self, *about: Any) -> bool | None:
+        """As `outcome`; None where PyBoy does not come back."""
+        self._pool = self._pool or multiprocessing.get_context("spawn").Pool(1)
+        try:
+            return self._pool.apply_async(outcome, about).get(self.seconds)
+        except multiprocessing.TimeoutError:
+            self._end()
+            return None
+
+    def _end(self) -> None:
+        if self._pool is not None:
+            self._pool.terminate()
+            self._pool.join()
+            self._pool = None
 
 
 def outcome(rom: bytes, column: str, cgb: bool, verdict: Verdict | None, limit: int = LIMIT) -> bool | None:
     """Run a ROM until it says how it went."""
     try:
         console = start(rom, column, cgb)
+    except MissingError:
+        raise
     except Exception:  # PyBoy raises what it likes at a cartridge that it does not know; that is no success
         return None
     try:
@@ -89,7 +132,7 @@ def outcome(rom: bytes, column: str, cgb: bool, verdict: Verdict | None, limit: 
 
 def start(rom: bytes, column: str, cgb: bool) -> Any:
     """One of the three consoles. In hardware mode it starts without boot code, as a real one's leaves it."""
-    if column == "PyBoy":
+    if column == PYBOY:
         return PyBoyConsole(rom, cgb=cgb, sound=True)
     boot = b"" if column == "hardware" else None
     return NativeConsole(rom, cgb=cgb, sound=True, compat=column, boot=boot)
