@@ -164,3 +164,31 @@ def test_a_pool_has_no_more_lanes_than_are_made_in_seconds(monkeypatch, each, la
 
     monkeypatch.setattr(peers, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
     assert peers.soon_made(32_768, make) == lanes
+
+
+def test_a_checksum_is_that_of_what_was_shown_though_buffers_are_written_over():
+    """JAX reads NumPy's memory where it lies, and later than it was handed over."""
+    lanes = 256
+    room = np.zeros(lanes * 5760 + 64, np.uint8)
+    aligned = room[-room.ctypes.data % 64 :][: lanes * 5760].reshape(lanes, 72, 80)  # only such memory is not copied
+    nothing, never = np.zeros(lanes, np.float32), np.zeros(lanes, np.bool_)
+
+    class Batch:
+        def __init__(self, keep):
+            self.count, self._keep = 0, keep
+
+        def reset(self):
+            self.count = 0
+
+        def step(self, actions):
+            self.count += 1
+            aligned[:] = self.count % 251
+            return self._keep(aligned), nothing, never, never
+
+    def checksum(keep):
+        identity = Identity("buffers", "1", lanes, "cpu", "off")
+        runner = HostRunner(identity, Batch(keep), np.zeros(1 << 14, np.int32), False)
+        runner.prepare(1)
+        return runner.facts()["checksum"]
+
+    assert checksum(lambda obs: obs) == checksum(np.copy)
