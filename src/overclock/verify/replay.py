@@ -13,6 +13,7 @@ from overclock.verify.playback import lane_values
 from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.repro import Repro, actions_text, parse_repro, shown, strict
 from overclock.verify.twins import find_twin
+from overclock.verify.value_text import sides_text
 
 SCHEMA = "overclock.replay/1"
 SECONDS = 120.0
@@ -41,9 +42,10 @@ class Replay:
         elsewhere = "" if (found.field, found.step) == (repro.field, repro.step) else (
             f", which is not where the repro was recorded ({repro.field} after {actions_text(repro.step)})"
         )  # fmt: skip
+        reference, performance = sides_text(found.reference, found.performance)
         return (
-            f"{repro.twin} still diverges: {found.field} is {found.performance} after {actions_text(found.step)}, the "
-            f"reference says {found.reference} (error {found.error:.3g}, tolerance {found.tolerance:.3g}){elsewhere}."
+            f"{repro.twin} still diverges: {found.field} is {performance} after {actions_text(found.step)}, the "
+            f"reference says {reference} (error {found.error:.3g}, tolerance {found.tolerance:.3g}){elsewhere}."
         )
 
 

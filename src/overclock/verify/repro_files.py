@@ -16,6 +16,7 @@ from overclock.verify.playback import record_scenario
 from overclock.verify.repro import FILE, actions_text, describe, format_repro
 from overclock.verify.scenario import format_scenario
 from overclock.verify.shrink import Shrunk
+from overclock.verify.value_text import sides_text, state_text
 
 TEST = '''"""Fails while {twin} leaves its reference in {field} after {actions}, and passes once that is fixed.
 
@@ -143,11 +144,15 @@ def _test(content: dict[str, Any], slug: str) -> str:
 def _prompt(content: dict[str, Any], test: str, ready: str) -> str:
     found, setup = content["found"], content["setup"]
     steps, last = found["step"], found["last_matching"]
-    start = f"state {setup['state']}" if "state" in setup else f"seed {setup['seed']}, draws {setup['draws']}"
+    drawn = f"seed {setup['seed']}, draws {setup.get('draws')}"
+    start = f"state {state_text(setup['state'])}" if "state" in setup else drawn
+    found_reference, found_performance = sides_text(found["reference"], found["performance"])
+    reference, performance = sides_text(content["reference"], content["performance"])
     rows = [] if last is None else [
-        f"- {name} = {value}" + ("" if other == value else f" (reference), {other} (performance)")
+        f"- {name} = {theirs}" + ("" if other == value else f" (reference), {ours} (performance)")
         for name, value in last["reference"].items()
         for other in [last["performance"].get(name)]
+        for theirs, ours in [sides_text(value, other)]
     ]  # fmt: skip
     return PROMPT.format(
         level=found["level"],
@@ -155,7 +160,9 @@ def _prompt(content: dict[str, Any], test: str, ready: str) -> str:
         where=f" at step {steps}" if found["level"] == 3 else f"; an episode that shows it diverges at step {steps}",
         twin=content["twin"],
         precision=content["precision"],
-        **{f"found_{key}": found[key] for key in ("step", "field", "reference", "performance", "error", "tolerance")},
+        **{f"found_{key}": found[key] for key in ("step", "field", "error", "tolerance")},
+        found_reference=found_reference,
+        found_performance=found_performance,
         found_mode=found["mode"].replace("_", " "),
         seed=found["seed"],
         matched="The reset itself differs" if not steps else f"Steps 0-{steps - 1} matched within the contract",
@@ -169,7 +176,9 @@ def _prompt(content: dict[str, Any], test: str, ready: str) -> str:
         sources="\n".join(f"- {place}" for place in sources(content["twin"], content["field"], content["step"])),
         test=test,
         ready=ready,
-        **{key: content[key] for key in ("field", "reference", "performance", "error", "tolerance", "command")},
+        reference=reference,
+        performance=performance,
+        **{key: content[key] for key in ("field", "error", "tolerance", "command")},
     ).replace("\n\n\n\n", "\n\n")
 
 

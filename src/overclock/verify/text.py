@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from overclock.verify.value_text import sides_text, state_text
+
 
 def rollouts(report: dict[str, Any]) -> list[dict[str, Any]]:
     """The comparisons of a report's level 3, if that was run."""
@@ -17,11 +19,13 @@ def worst_text(comparison: dict[str, Any]) -> str:
 
 def divergence_text(first: dict[str, Any]) -> str:
     """Where two sides part, in a few lines."""
+    before = first["state_before"]
+    reference, performance = sides_text(first["reference"], first["performance"])
     return (
         f"first divergence: {first['field']} at step {first['step']} of the episode with seed {first['episode_seed']}\n"
-        f"  reference {first['reference']}, performance {first['performance']} "
+        f"  reference {reference}, performance {performance} "
         f"(error {first['error']:.3g}, tolerance {first['tolerance']:.3g})\n"
-        f"  state before {first['state_before']}, action {first['action']}"
+        f"  state before {state_text(before) if isinstance(before, dict) else before}, action {first['action']}"
     )
 
 
