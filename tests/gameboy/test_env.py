@@ -222,13 +222,11 @@ def test_episodes_begin_with_a_state_of_the_users_own(tmp_path):
     toml = tmp_path / "own.toml"
     reset = toml.read_text().partition("[reset]")[2].partition("[values]")[0]
     toml.write_text(toml.read_text().replace(reset, '\nstate = "late.state"\n'))
-    load_game.cache_clear()
     late = GameBoyVector(2, **files)
     np.testing.assert_array_equal(
         late.get_state()["lanes.rules.console"][1], first.get_state()["lanes.rules.console"][0]
     )
     (tmp_path / "late.state").write_bytes(b"PyBoy")
-    load_game.cache_clear()
     with pytest.raises(UsageError, match="not a saved state"):
         GameBoyVector(2, **files)
 
@@ -371,3 +369,23 @@ def test_adapters_hand_on_what_the_batch_gives(name):
             np.testing.assert_array_equal(found, expected)
         ended += out.terminated.sum()
     assert ended
+
+
+def test_files_that_changed_are_read_again(tmp_path, monkeypatch):
+    """People write descriptions by trying them, in one process."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "game.gb").write_bytes(game_program("paddle").rom)
+    text = (
+        'name = "game"\n[actions]\nbuttons = [{}]\n[observation]\nkind = "gray"\n[values]\nlives = {{ at = 0xC005 }}\n'
+    )
+    (tmp_path / "game.toml").write_text(text.format('"none", "left"'))
+    first = load_game(rom="game.gb", description="game.toml")
+    assert load_game(rom="game.gb", description="game.toml") is first
+    (tmp_path / "game.toml").write_text(text.format('"none", "left", "right", "a"'))
+    assert len(load_game(rom="game.gb", description="game.toml").buttons) == 4
+    (tmp_path / "game.gb").write_bytes(game_program("maze").rom)
+    assert load_game(rom="game.gb", description="game.toml").rom == game_program("maze").rom
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="cannot be read"):
+        load_game(rom="game.gb", description="game.toml")

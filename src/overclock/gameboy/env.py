@@ -116,16 +116,20 @@ def render(env: GameBoyGame, state: EnvState, params: GameBoyParams) -> np.ndarr
     return _consoles(env).picture(np.asarray(state.rules.console))
 
 
-@functools.cache
 def _consoles(env: GameBoyGame) -> "_Consoles":
-    return _Consoles(env)
+    return _consoles_of(env, env.loaded)
+
+
+@functools.cache
+def _consoles_of(env: GameBoyGame, game: Game) -> "_Consoles":
+    return _Consoles(env, game)
 
 
 class _Consoles:
     """Batches of consoles, one per size asked for; what they hold between two calls means nothing."""
 
-    def __init__(self, env: GameBoyGame) -> None:
-        self.env, self.game = env, env.loaded
+    def __init__(self, env: GameBoyGame, game: Game) -> None:
+        self.env, self.game = env, game
         self._batches: dict[int, Any] = {}
         self._lock = threading.Lock()
         space: Any = self.game.observation_space

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ MODELS = ("auto", "dmg", "cgb")
 PICTURES = {"rgb": (144, 160, 3), "gray": (144, 160), "gray_2x2": (72, 80), "packed_2bit": (144, 40)}
 COLOR_FLAG = 0x143  # of a ROM's header; bit 7 asks for a Game Boy Color
 LARGEST_SEED_BYTES = 3  # a draw has 31 bits
+_loaded: dict[tuple[str | None, ...], tuple["Game", dict[str, tuple[str, int, int] | None]]] = {}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -94,7 +96,6 @@ class Game:
         return rng.integers(0, self.seeds) + np.int32(1) if self.seeds else np.int32(0) * rng.integers(0, 1)
 
 
-@functools.cache
 def load_game(
     game: str | None = None,
     rom: str | None = None,
@@ -103,7 +104,38 @@ def load_game(
     observation: str | None = None,
     model: str = "auto",
 ) -> Game:
-    """One of ours by name, or `rom` with a `description` (a TOML file); `symbols` is a .sym file for its names."""
+    """One of ours by name, or `rom` with a `description` (a TOML file); `symbols` is a .sym file for its names.
+
+    The same `Game` every time, as long as its files are the same.
+    """
+    asked = (game, rom, description, symbols, observation, model)
+    if asked in _loaded:
+        found, stamps = _loaded[asked]
+        if all(_stamp(file) == stamp for file, stamp in stamps.items()):
+            return found
+    found, state = _load_game(*asked)
+    _loaded[asked] = found, {file: _stamp(file) for file in (rom, description, symbols, state) if file is not None}
+    return found
+
+
+def _stamp(file: str) -> tuple[str, int, int] | None:
+    """What changes when a file does; a relative path may name another file from another folder."""
+    try:
+        about = os.stat(file)
+    except OSError:
+        return None
+    return os.path.abspath(file), about.st_mtime_ns, about.st_size
+
+
+def _load_game(
+    game: str | None,
+    rom: str | None,
+    description: str | None,
+    symbols: str | None,
+    observation: str | None,
+    model: str,
+) -> tuple[Game, str | None]:
+    """A game, and the file of the state that it begins with."""
     if model not in MODELS:
         raise UsageError(f"model must be one of {', '.join(MODELS)}, got {model!r}.")
     if observation not in (None, *OBSERVATIONS):
@@ -124,14 +156,15 @@ def load_game(
         found = parse_description(text, names, f"{game}.toml")
     else:
         found = load_description(description, names)
-    start = None
+    start = state = None
     if found.reset.state is not None:
         place = Path(found.reset.state)
-        start = _read(str(place if place.is_absolute() else Path(description or "").parent / place), "saved state")
+        state = str(place if place.is_absolute() else Path(description or "").parent / place)
+        start = _read(state, "saved state")
     if observation is not None:
         found = _seen_as(found, observation)
     cgb = model == "cgb" or (model == "auto" and len(content) > COLOR_FLAG and content[COLOR_FLAG] >= 0x80)
-    return Game(content, found, names, start, cgb)
+    return Game(content, found, names, start, cgb), state
 
 
 def _seen_as(description: Description, observation: str) -> Description:
