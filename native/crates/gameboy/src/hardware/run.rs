@@ -9,8 +9,9 @@ use crate::rom::BANK;
 use crate::run::Ran;
 
 const INTERRUPTS: u8 = 0x1F;
-/// M-cycles of the CPU's way to the other speed.
-const SWITCH: u32 = 2050;
+/// M-cycles, at the other speed, of the CPU's way to it: 2^17 cycles. Pan Docs' text still has a sixteenth of that; the
+/// age suite, which passes on consoles, sees TIMA and LY go on for as long as this.
+const SWITCH: u32 = 0x8000;
 
 impl Machine {
     pub(super) fn pending(&self) -> u8 {
@@ -141,11 +142,14 @@ impl HardwareBus<'_> {
         now
     }
 
-    /// The picture goes on while the speed changes, timers do not.
+    /// While the speed changes the CPU is in HALT, which an interrupt ends early.
     fn switch(&mut self, cpu: &mut Cpu, now: u64) -> u64 {
         self.clock = now;
-        self.tick_picture();
+        self.tick_beside_copy();
         self.hardware.switching -= 1;
+        if self.machine.pending() & self.hardware.seen_in_halt != 0 {
+            self.hardware.switching = 0;
+        }
         if self.hardware.switching == 0 {
             cpu.stopped = false;
             cpu.pc = cpu.pc.wrapping_add(1);
