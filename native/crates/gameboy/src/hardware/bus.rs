@@ -48,7 +48,11 @@ impl HardwareBus<'_> {
 
     /// The picture's part of an M-cycle: half as many dots at the double speed.
     fn tick_picture(&mut self) {
-        let dots = if self.machine.double { 2 } else { 4 };
+        self.tick_dots(if self.machine.double { 2 } else { 4 });
+    }
+
+    /// So many dots of the picture. A CPU in HALT looks for interrupts in their middle.
+    pub(super) fn tick_dots(&mut self, dots: u32) {
         let copying = self.hardware.oam_copy.is_running();
         let passed = self.hardware.ppu.skip(dots as u16);
         if passed {

@@ -9,9 +9,12 @@ use crate::rom::BANK;
 use crate::run::Ran;
 
 const INTERRUPTS: u8 = 0x1F;
-/// M-cycles, at the other speed, of the CPU's way to it: 2^17 cycles. Pan Docs' text still has a sixteenth of that; the
-/// age suite, which passes on consoles, sees TIMA and LY go on for as long as this.
+/// M-cycles, at the other speed, of the CPU's way to it: the 0x20000 cycles of Pan Docs' chart of STOP. Its text on FF4D
+/// has a sixteenth of that, against the age suite, which was verified on consoles.
 const SWITCH: u32 = 0x8000;
+/// Dots that the picture is ahead by then, at the double speed and at the normal one, by the same suite.
+const AHEAD_IN_DOUBLE: u32 = 1;
+const AHEAD_IN_NORMAL: u32 = 4;
 
 impl Machine {
     pub(super) fn pending(&self) -> u8 {
@@ -125,9 +128,13 @@ impl HardwareBus<'_> {
         if machine.is_color && machine.color.key1 & 1 != 0 {
             self.advance(now);
             self.reset_div();
+            // The byte behind STOP is still fetched at the speed that it leaves.
+            let now = now + M;
+            self.advance(now);
             self.hardware.switching = SWITCH;
             self.machine.switch_speed(now);
             self.machine.color.key1 = 0;
+            self.tick_dots(if self.machine.double { AHEAD_IN_DOUBLE } else { AHEAD_IN_NORMAL });
             return now;
         }
         if machine.joypad.lines() & 0x0F != 0x0F {
