@@ -5,8 +5,8 @@ The ROMs are the user's; none are here. They tell their verdict in one of the wa
 - registers: B, C, D, E, H, L hold 3, 5, 8, 13, 21, 34, or six times 42 hex for a failure;
 - cartridge RAM: A001 holds DE B0 61, and A000 a status, 80 hex while it runs and 0 for success;
 - the screen or the serial port: the tile map, or what was sent, holds the letters "Passed" or "Failed" as ASCII. Both
-  are read because ROMs that print to both may lose letters on the screen, on a console too: blargg's wait for the
-  vertical blank gives up after half a frame at a Game Boy Color's double speed, and then write while video RAM is locked;
+  are read, as the screen can lose letters, on a console too: at a Game Boy Color's double speed blargg's ROMs wait for
+  the vertical blank for half a frame only, and then write, whether video RAM is locked or not;
 - a byte of memory that the user names (`Verdict.parse`).
 """
 
