@@ -87,6 +87,18 @@ def test_a_suite_tells_who_passes(tmp_path, capsys):
     assert said[2] == "passed of 2: PyBoy 1, pyboy 1, hardware 1"
 
 
+@pytest.mark.parametrize(("word", "verdict"), [("Passed", "pass"), ("Failed", "fail"), ("Pass", "-")])
+def test_a_suite_can_print_its_verdict_to_the_serial_port(word, verdict, tmp_path, capsys):
+    lines = ["org 0x150", "start:"]
+    for letter in word.encode():
+        lines += [f"ld a, {letter}", "ldh [0xFF01], a", "ld a, 0x81", "ldh [0xFF02], a", "ld b, 0"]
+        lines += [f".wait{len(lines)}:", "push hl", "pop hl", "dec b", f"jr nz, .wait{len(lines)}"]
+    text = code(*lines, "end:", "jr end")
+    (tmp_path / "prints.gb").write_bytes(assemble(text, name="prints").rom)
+    assert command.main(["suite", str(tmp_path), "--frames", "30"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].split() == ["prints.gb", verdict, verdict, verdict]
+
+
 def test_a_suite_can_leave_its_verdict_in_memory(tmp_path, capsys):
     # PyBoy's serial port is four times too fast.
     text = code("org 0x150", "start:", "ld a, 0x81", "ldh [0xFF02], a", "ld b, 200", ".wait:", "dec b", "jr nz, .wait")

@@ -166,6 +166,69 @@ def test_the_speed_is_told_by_ff4d():
     assert results(body, 3, color=True) == [0x7E, 0x7F, 0xFE]
 
 
+SWITCH = code("ld a, 1", "ldh [0xFF4D], a", "stop")
+
+
+@pytest.mark.parametrize("switches", [1, 2])
+def test_timers_run_for_32768_m_cycles_while_the_speed_changes(switches):
+    # The age suite, verified on consoles: TIMA is 80 hex after the switch, and DIV begins anew with it.
+    body = SWITCH * (switches - 1)
+    for wait in (60, 61):
+        body += code("xor a", "ldh [0xFF07], a", "ldh [0xFF05], a", "ldh [0xFF04], a", "ld a, 4", "ldh [0xFF07], a")
+        body += SWITCH + nops(wait) + note("0xFF04") + note("0xFF05") + SWITCH
+    assert results(body, 4, frames=12, color=True) == [0, 0x80, 1, 0x80]
+
+
+def test_the_picture_goes_on_while_the_speed_changes():
+    # 65,536 dots are 143 lines and 328 dots; 131,072, back at the normal speed, are a frame, 133 lines and 200 dots.
+    body = wait_line(4, "first") + SWITCH + note("0xFF44") + wait_line(4, "second") + SWITCH + note("0xFF44")
+    assert results(body, 2, frames=12, color=True) == [4 + 143, 4 + 133]
+
+
+def pause(m_cycles: int, label: str) -> str:
+    """Exactly so many of them; `label` must be new."""
+    rounds, rest = divmod(m_cycles - 2, 7)
+    return code(f"ld bc, {rounds}", f"{label}:", "dec bc", "ld a, b", "or c", f"jr nz, {label}") + nops(rest)
+
+
+# From the age suite (spsw-mode0), verified on three consoles: M-cycles from switching the LCD on, then from each switch
+# of the speed, to the next switch; and from a switch to the last read of STAT that shows mode 3 in some line.
+STAYS = (2692, 4829, 2458, 4828)
+LAST_OF_MODE_3 = (486, 281, 486, 396)
+
+
+@pytest.mark.parametrize("switches", [1, 2, 3, 4])
+def test_lines_go_on_to_the_m_cycle_when_the_speed_changes(switches):
+    seen = []
+    for late in (0, 1):
+        body = code("ld de, 0xFF41", "xor a", "ldh [0xFF40], a", "ld a, 0x81", "ldh [0xFF40], a")
+        for index, stay in enumerate(STAYS[:switches]):
+            body += pause(stay, f".stay{index}") + SWITCH
+        body += pause(LAST_OF_MODE_3[switches - 1] + late, ".last") + code("ld a, [de]", "ld [hl+], a")
+        seen += results(body, 1, frames=20, color=True)
+    assert seen == [0x83, 0x80]
+
+
+def test_an_interrupt_ends_the_wait_for_the_other_speed():
+    # A byte at the serial port takes 4,096 cycles: DIV is 16 then, and moves on 64 M-cycles later.
+    body = code("xor a", "ldh [0xFF0F], a", "ldh [0xFF40], a", "ld a, 8", "ldh [0xFFFF], a")
+    starts = code("ld a, 1", "ldh [0xFF4D], a", "ldh [0xFF04], a", "ld a, 0x81", "ldh [0xFF02], a", "stop")
+    for wait in (60, 61):
+        body += starts + nops(wait) + note("0xFF04") + code("xor a", "ldh [0xFF0F], a") + SWITCH
+    assert results(body, 2, frames=12, color=True) == [0x10, 0x11]
+
+
+@pytest.mark.parametrize(("wait", "seen"), [(1, 0xFF), (2, 0x33)])
+def test_a_copy_to_oam_stands_still_while_the_speed_changes(wait, seen):
+    # As DocBoy's suite found on a console: 159 M-cycles after the switch the copy still runs.
+    routine = code("routine:", "ldh [0xFF46], a", "stop", "ld b, 38", ".wait:", "dec b", "jr nz, .wait") + nops(wait)
+    routine += code("ld hl, 0xFE02", "ld a, [hl]", "ldh [0xFFB0], a", "ret", "routine_end:")
+    body = code("xor a", "ldh [0xFF40], a", "ld a, 0x33", "ld [0xC102], a", "ld a, 1", "ldh [0xFF4D], a")
+    running = console(body + COPY_TO_HRAM + code("ld a, 0xC1", "call 0xFF80"), after=routine, color=True)
+    running.tick(6, False)
+    assert running.bytes_at(0xFFB0, 1) == bytes([seen])
+
+
 def test_a_general_copy_to_video_ram_takes_8_m_cycles_for_16_bytes():
     registers = {0x51: 0x00, 0x52: 0x00, 0x53: 0x80, 0x54: 0x00}
     body = code("xor a", "ldh [0xFF40], a")

@@ -65,6 +65,10 @@ class NativeConsole:
         """The CPU's registers by name."""
         return self.gameboy.registers()
 
+    def sent(self) -> bytes:
+        """What went out over the cable since the last call."""
+        return self.gameboy.sent()
+
     def _read(self, start: int, length: int) -> np.ndarray:
         return np.frombuffer(self.gameboy.read(start, length), np.uint8)
 

@@ -85,6 +85,10 @@ class PyBoyConsole:
         """The CPU's registers by name."""
         return {name: getattr(self.pyboy.register_file, name) for name in REGISTERS}
 
+    def sent(self) -> bytes:
+        """What went out over the cable since the last call."""
+        return self.pyboy._serial().encode("latin-1", "replace")
+
     def save(self) -> bytes:
         stream = io.BytesIO()
         self.pyboy.save_state(stream)

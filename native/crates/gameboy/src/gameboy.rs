@@ -150,6 +150,11 @@ impl GameBoy {
         }
     }
 
+    /// What went out over the cable since this was last asked for: the last 256 bytes of it.
+    pub fn sent(&mut self) -> Vec<u8> {
+        self.machine.sent.take()
+    }
+
     pub fn registers(&self) -> Cpu {
         self.cpu
     }

@@ -68,7 +68,10 @@ impl Machine {
             0xFF00 => self.joypad.write(value),
             0xFF01 | 0xFF02 => {
                 self.sync_serial(when.at);
-                if address == 0xFF02 {
+                if address == 0xFF01 {
+                    self.sent.data = value;
+                } else {
+                    self.sent.control(value);
                     self.serial.write_control(when.at, value);
                 }
             }

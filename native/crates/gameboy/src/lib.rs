@@ -26,6 +26,7 @@ mod near;
 mod rom;
 mod run;
 mod screen;
+mod sent;
 mod serial;
 mod sound;
 mod sprites;

@@ -11,6 +11,7 @@ use crate::joypad::Joypad;
 use crate::lcd::{Lcd, Next};
 use crate::rom::Rom;
 use crate::screen::Screen;
+use crate::sent::Sent;
 use crate::serial::Serial;
 use crate::sound::Sound;
 use crate::state::saved;
@@ -47,6 +48,7 @@ pub(crate) struct Machine {
     pub cartridge: Cartridge,
     pub timer: Timer,
     pub serial: Serial,
+    pub sent: Sent,
     pub joypad: Joypad,
     pub sound: Sound,
     pub lcd: Lcd,
@@ -94,6 +96,7 @@ impl Machine {
             cartridge: Cartridge::new(),
             timer: Timer::new(),
             serial: Serial::new(),
+            sent: Sent::new(),
             joypad: Joypad::new(),
             sound: Sound::new(options, is_color),
             lcd: Lcd::new(is_color),

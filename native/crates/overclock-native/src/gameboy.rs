@@ -97,6 +97,11 @@ impl GameBoy {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// What went out over the cable since this was last asked for: the last 256 bytes of it.
+    fn sent<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.inner.sent())
+    }
+
     /// A F B C D E HL SP PC by name, and IME.
     fn registers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let cpu = self.inner.registers();

@@ -30,6 +30,12 @@ impl HardwareBus<'_> {
 
     /// One M-cycle of all devices.
     fn tick(&mut self) {
+        self.tick_beside_copy();
+        self.copy_to_oam();
+    }
+
+    /// An M-cycle in which a copy to OAM stands still: the CPU waits for the other speed.
+    pub(super) fn tick_beside_copy(&mut self) {
         self.tick_picture();
         let before = self.hardware.timer.counter;
         if self.hardware.timer.tick() {
@@ -38,12 +44,15 @@ impl HardwareBus<'_> {
         if self.hardware.serial.tick(before, self.hardware.timer.counter) {
             self.machine.requested |= 8;
         }
-        self.copy_to_oam();
     }
 
     /// The picture's part of an M-cycle: half as many dots at the double speed.
-    pub(super) fn tick_picture(&mut self) {
-        let dots = if self.machine.double { 2 } else { 4 };
+    fn tick_picture(&mut self) {
+        self.tick_dots(if self.machine.double { 2 } else { 4 });
+    }
+
+    /// So many dots of the picture. A CPU in HALT looks for interrupts in their middle.
+    pub(super) fn tick_dots(&mut self, dots: u32) {
         let copying = self.hardware.oam_copy.is_running();
         let passed = self.hardware.ppu.skip(dots as u16);
         if passed {

@@ -55,8 +55,14 @@ impl HardwareBus<'_> {
         let hardware = &mut *self.hardware;
         match address {
             0xFF00 => self.select_buttons(value),
-            0xFF01 => hardware.serial.data = value,
-            0xFF02 => hardware.serial.write_control(value, self.machine.color_mode),
+            0xFF01 => {
+                hardware.serial.data = value;
+                self.machine.sent.data = value;
+            }
+            0xFF02 => {
+                hardware.serial.write_control(value, self.machine.color_mode);
+                self.machine.sent.control(value);
+            }
             0xFF04 => self.reset_div(),
             0xFF05 => hardware.timer.write_tima(value),
             0xFF06 => hardware.timer.write_tma(value),

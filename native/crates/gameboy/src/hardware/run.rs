@@ -9,8 +9,12 @@ use crate::rom::BANK;
 use crate::run::Ran;
 
 const INTERRUPTS: u8 = 0x1F;
-/// M-cycles of the CPU's way to the other speed.
-const SWITCH: u32 = 2050;
+/// M-cycles, at the other speed, of the CPU's way to it: the 0x20000 cycles of Pan Docs' chart of STOP. Its text on FF4D
+/// has a sixteenth of that, against the age suite, which was verified on consoles.
+const SWITCH: u32 = 0x8000;
+/// Dots that the picture is ahead by then, at the double speed and at the normal one, by the same suite.
+const AHEAD_IN_DOUBLE: u32 = 1;
+const AHEAD_IN_NORMAL: u32 = 4;
 
 impl Machine {
     pub(super) fn pending(&self) -> u8 {
@@ -124,9 +128,13 @@ impl HardwareBus<'_> {
         if machine.is_color && machine.color.key1 & 1 != 0 {
             self.advance(now);
             self.reset_div();
+            // The byte behind STOP is still fetched at the speed that it leaves.
+            let now = now + M;
+            self.advance(now);
             self.hardware.switching = SWITCH;
             self.machine.switch_speed(now);
             self.machine.color.key1 = 0;
+            self.tick_dots(if self.machine.double { AHEAD_IN_DOUBLE } else { AHEAD_IN_NORMAL });
             return now;
         }
         if machine.joypad.lines() & 0x0F != 0x0F {
@@ -141,11 +149,14 @@ impl HardwareBus<'_> {
         now
     }
 
-    /// The picture goes on while the speed changes, timers do not.
+    /// While the speed changes the CPU is in HALT, which an interrupt ends early.
     fn switch(&mut self, cpu: &mut Cpu, now: u64) -> u64 {
         self.clock = now;
-        self.tick_picture();
+        self.tick_beside_copy();
         self.hardware.switching -= 1;
+        if self.machine.pending() & self.hardware.seen_in_halt != 0 {
+            self.hardware.switching = 0;
+        }
         if self.hardware.switching == 0 {
             cpu.stopped = false;
             cpu.pc = cpu.pc.wrapping_add(1);
