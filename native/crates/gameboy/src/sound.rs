@@ -13,6 +13,7 @@ mod wave;
 
 use noise::Noise;
 use pulse::Pulse;
+pub use samples::HIGHEST_RATE;
 use samples::Samples;
 use sweep::{Slide, Sweep};
 use wave::Wave;

@@ -5,7 +5,9 @@ use crate::Compat;
 use crate::state::Saved;
 
 /// Dots in a second.
-pub(crate) const SECOND: u32 = 1 << 22;
+const SECOND: u32 = 1 << 22;
+/// A sample at every dot.
+pub const HIGHEST_RATE: u32 = SECOND;
 const FRAME: u64 = 70_224;
 const NR50: usize = 0x14;
 const NR51: usize = 0x15;
@@ -27,7 +29,7 @@ pub(super) struct Samples {
 impl Samples {
     /// With a rate of 0 none is ever due.
     pub fn new(rate: u32) -> Self {
-        let rate = rate.min(SECOND);
+        let rate = rate.min(HIGHEST_RATE);
         let most = (FRAME * u64::from(rate)).div_ceil(u64::from(SECOND)) as usize + 1;
         let interval = f64::from(SECOND) / f64::from(rate);
         Self { interval, next: interval, most, on: false, made: Vec::new() }
