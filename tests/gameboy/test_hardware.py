@@ -10,6 +10,7 @@ from overclock.gameboy.microroms.micro import code, nops, note, wait_line
 from overclock.gameboy.native_console import NativeConsole
 
 RESULT = 0xC000
+MIDDLE = 0x0200  # far behind the beginning of any program here
 COPY_TO_HRAM = code(
     "ld de, routine", "ld hl, 0xFF80", "ld b, routine_end - routine", ".copy:", "ld a, [de]", "ld [hl+], a", "inc de",
     "dec b", "jr nz, .copy",
@@ -147,7 +148,16 @@ def test_the_copy_to_oam_begins_two_m_cycles_after_the_write_and_takes_160():
     body += COPY_TO_HRAM + code("ld hl, 0xFE00", "ld bc, 0xFFB2", "ld a, 0xC1", "call 0xFF80")
     running = console(body, after=routine)
     running.tick(4, False)
-    assert running.bytes_at(0xFFB0, 2) == b"\xff\x33"
+    assert running.bytes_at(0xFFB0, 3) == b"\xff\x33\xff"  # near the end, after it, and two M-cycles after the write
+
+
+def test_in_the_m_cycle_after_the_write_oam_is_still_free():
+    # The write is the last M-cycle of an instruction right before OAM, so the next ones fetch there: INC A as long as
+    # OAM is seen, then FF, which is RST 38. The copy comes from video RAM: the bus of ROM and stack stays free.
+    before = code("org 0x38", "ld [0xC000], a", "stop:", "jr stop")
+    body = code("xor a", "ldh [0xFF40], a", "ld a, 0x3C", "ld [0xFE00], a", "ld [0xFE01], a", "ld [0xFE02], a")
+    body += code("ld a, 0xE0", "ld [0xDDFE], a", "ld a, 0x46", "ld [0xDDFF], a", "ld a, 0x80", "jp 0xFDFE")
+    assert results(body, 1, before=before) == [0x81]
 
 
 @pytest.mark.parametrize("read", ["ld a, [hl+]", "ld a, [bc]", "pop af"])
@@ -238,9 +248,17 @@ def test_a_general_copy_to_video_ram_takes_8_m_cycles_for_16_bytes():
 
 
 def test_a_state_holds_the_line_of_the_window():
-    body = code("ld a, 0xB1", "ldh [0xFF40], a", "ld a, 40", "ldh [0xFF4A], a", "ld a, 7", "ldh [0xFF4B], a")
+    # The first of a tile's eight lines is black. The state is saved in the middle of a frame, below the window's top.
+    body = code(
+        "xor a", "ldh [0xFF40], a", "dec a", "ld [0x8000], a", "ld [0x8001], a", "ld a, 0xB1", "ldh [0xFF40], a"
+    )
+    body += code("ld a, 41", "ldh [0xFF4A], a", "ld a, 7", "ldh [0xFF4B], a", "again:") + wait_line(60, "in_window")
+    body += code("jp middle", f"org {MIDDLE}", "middle:", "nop") + wait_line(100, "below") + code("jp again")
     running, other = console(body), console(body)
-    running.tick(5, True)
+    running.tick(3, True)
+    running.gameboy.hook(0, MIDDLE, stop=True)
+    running.tick(1, True)
+    assert running.register_values()["PC"] == MIDDLE
     other.load(running.save())
     for emulator in (running, other):
         emulator.tick(1, True)

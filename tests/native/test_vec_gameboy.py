@@ -250,6 +250,12 @@ def test_hooks_count_per_lane_and_outlive_resets():
         (lambda: batch(ram=[0x10000]), r"Addresses must be whole numbers from 0 to 0xFFFF, got \[65536\]."),
         (lambda: batch(model="gba"), "model must be one of 'auto', 'dmg', 'cgb', got 'gba'."),
         (lambda: batch(compat="bgb"), "compat must be one of"),
+        (
+            lambda: batch(sound=True, sample_rate=4194305),
+            "sample_rate must be a whole number from 0 to 4194304, got 4194305.",
+        ),
+        (lambda: batch(sound=True, sample_rate=-1), "sample_rate must be .*, got -1."),
+        (lambda: native.GameBoy(MAZE.rom, sound=True, sample_rate=4194305), "sample_rate must be .*, got 4194305."),
         (lambda: batch(threads=0), "threads must be a positive whole number, got 0."),
         (lambda: batch().step([0, 0]), r"Buttons must have shape \(3,\), got \(2,\)."),
         (lambda: batch().step([0, 0, 256]), "Buttons must be 0 to 255, got 256 in lane 2."),
@@ -307,7 +313,10 @@ def test_a_lane_sounds_as_a_console_does():
         np.testing.assert_array_equal(lanes.samples(1), one.samples())
 
 
-def test_samples_need_sound():
+def test_samples_need_sound_and_a_rate():
     with pytest.raises(ValueError, match="sound=True"):
         batch(sample_rate=48000)
     assert batch().samples(0).shape == (0, 2)
+    one = native.GameBoy(MAZE.rom, sound=True)
+    one.tick(3, True, True)
+    assert one.samples().shape == (0, 2)

@@ -37,7 +37,7 @@ fn load(bytes: &[u8], mut input: Input<'_>) {
             assert!(rom.bytes().starts_with(bytes) && rom.bytes().len().is_power_of_two());
             rom.title();
             let mut gameboy = GameBoy::new(Arc::new(rom), &input.options());
-            gameboy.tick(1, true);
+            gameboy.tick_sampled(1, true, true);
         }
         Err(error) => {
             let sentence = error.to_string();

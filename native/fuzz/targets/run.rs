@@ -17,6 +17,7 @@ const CARTRIDGE_RAM: [usize; 6] = [0, 0x2000, 0x2000, 0x8000, 0x20000, 0x10000];
 const CONSOLE_RAM: usize = 0xC000; // 16 KiB for pictures, 32 KiB to work with
 const STATE_HEADER: usize = 24; // what a state belongs to: damage beyond it is what loading has to notice
 const DEEDS: usize = 12;
+const SOUND: [u16; 4] = [0xFF26, 0xFF30, 0xFF76, 0xFF77]; // who plays, wave memory, levels
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data);
@@ -42,7 +43,7 @@ fuzz_target!(|data: &[u8]| {
             _ if deed & 8 == 0 => gameboy.hook(u16::from(input.byte()), input.word(), HookAction::Count),
             _ => gameboy.hook(u16::from(input.byte()), input.word(), HookAction::Stop),
         }
-        gameboy.tick(u32::from(deed >> 6), deed & 0x20 != 0);
+        gameboy.tick_sampled(u32::from(deed >> 6), deed & 0x20 != 0, deed & 0x10 != 0);
     }
     let mut restored = GameBoy::new(rom, &options);
     restored.restore(&gameboy.save()).expect("it is a state of this console");
@@ -58,7 +59,7 @@ fn damage(gameboy: &mut GameBoy, kept: &[u8], ram: usize, input: &mut Input<'_>)
         let at = match part {
             0 => STATE_HEADER + at % 0x100,
             1 => STATE_HEADER + ram + at % 0x400,
-            2 => state.len() - 1 - at % 0x40,
+            2 => state.len() - 1 - at % 0x100,
             _ => STATE_HEADER + at % (state.len() - STATE_HEADER),
         };
         state[at] ^= input.byte();
@@ -68,5 +69,9 @@ fn damage(gameboy: &mut GameBoy, kept: &[u8], ram: usize, input: &mut Input<'_>)
     }
     if gameboy.load(&state).is_err() {
         assert!(gameboy.save() == before, "a state that was refused changed something");
+    }
+    // Computed when it is read, here before a frame begins.
+    for address in SOUND {
+        gameboy.read(address);
     }
 }

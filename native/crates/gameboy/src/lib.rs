@@ -41,6 +41,7 @@ pub use hooks::HookAction;
 pub use joypad::Button;
 pub use rom::{Mapper, Rom, RomError};
 pub use screen::{HEIGHT, PIXELS, WIDTH};
+pub use sound::HIGHEST_RATE;
 pub use state::StateError;
 
 /// Which console to be.
@@ -67,7 +68,7 @@ pub struct Options {
     pub compat: Compat,
     /// Whether the sound registers work; without, they read 0, as in PyBoy with `sound_emulated=False`.
     pub sound: bool,
-    /// Samples a second that can be made of the sound, at most 4,194,304; 0 makes none.
+    /// Samples a second that can be made of the sound, at most `HIGHEST_RATE`; 0 makes none.
     pub sample_rate: u32,
     /// Boot code, run from address 0; without it the CPU starts at 0100.
     pub boot: Option<Arc<[u8]>>,

@@ -117,9 +117,6 @@ impl Machine {
             dot_from: 0,
             rom,
         };
-        if machine.hardware.is_some() {
-            machine.sound.follow_div();
-        }
         machine.map();
         machine
     }
@@ -152,17 +149,15 @@ impl Machine {
 
     /// Whether loaded fields can belong together: none of the clocks may run backwards.
     pub fn is_consistent(&self, now: u64) -> bool {
-        let clocks = now < LATEST && self.dot_from <= now && self.dot_base < LATEST;
+        if now >= LATEST || self.dot_from > now || self.dot_base >= LATEST {
+            return false;
+        }
+        let dot = self.dots(now);
         let devices = match &self.hardware {
-            Some(hardware) => clocks && hardware.is_consistent() && self.sound.is_consistent(self.dots(now)),
-            None => {
-                clocks
-                    && self.timer.is_consistent(now)
-                    && self.lcd.is_consistent(self.dots(now))
-                    && self.dma.is_consistent(now)
-            }
+            Some(hardware) => hardware.is_consistent(),
+            None => self.timer.is_consistent(now) && self.lcd.is_consistent(dot) && self.dma.is_consistent(now),
         };
-        clocks && devices
+        devices && self.sound.is_consistent(dot)
     }
 
     #[inline]
@@ -271,7 +266,7 @@ impl Machine {
     pub fn sync(&mut self, now: u64, last: u64) {
         if self.sound.is_watched() {
             let dot = self.dots(now);
-            self.sound.look(dot);
+            self.sound.sync(dot);
         }
         if self.timer.is_due(now) {
             self.sync_timer(now);

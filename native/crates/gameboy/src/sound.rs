@@ -13,10 +13,12 @@ mod wave;
 
 use noise::Noise;
 use pulse::Pulse;
+pub use samples::HIGHEST_RATE;
 use samples::Samples;
 use sweep::{Slide, Sweep};
 use wave::Wave;
 
+use crate::machine::LATEST;
 use crate::state::saved;
 use crate::{Compat, Options};
 
@@ -37,8 +39,6 @@ pub(crate) struct Sound {
     emulated: bool,
     compat: Compat,
     color: bool,
-    /// The sequencer hangs on DIV, as a console's does.
-    follows_div: bool,
     registers: [u8; 0x20],
     power: bool,
     /// The dot at which it went on.
@@ -69,7 +69,6 @@ impl Sound {
             emulated: options.sound,
             compat: options.compat,
             color,
-            follows_div: false,
             registers: [0; 0x20],
             power: false,
             powered: 0,
@@ -88,17 +87,23 @@ impl Sound {
         }
     }
 
-    pub fn follow_div(&mut self) {
-        self.follows_div = true;
+    /// The sequencer hangs on DIV, as a console's does.
+    fn follows_div(&self) -> bool {
+        self.compat == Compat::Hardware
     }
 
     pub fn is_emulated(&self) -> bool {
         self.emulated
     }
 
-    /// Whether a loaded clock can belong to `dot`: its steps are taken one by one.
+    /// Whether loaded fields can belong together at `dot`. Without sound nothing moves, and everything stays behind.
     pub fn is_consistent(&self, dot: u64) -> bool {
-        !self.power || (dot.saturating_sub(LONGEST)..=dot + 2 * STEP).contains(&self.next)
+        // Its steps are taken one by one.
+        let follows = !self.power || (dot.saturating_sub(LONGEST)..=dot + 2 * STEP).contains(&self.next);
+        let sequencer = follows && self.step < 8 && self.clock < LATEST;
+        let pulses = self.sweep.is_consistent() && self.first.is_consistent() && self.second.is_consistent();
+        let channels = pulses && self.wave.is_consistent() && self.noise.is_consistent();
+        !self.emulated || sequencer && channels && self.samples.is_consistent(dot)
     }
 
     /// Whether it matters when the reference stops to look.
@@ -106,12 +111,8 @@ impl Sound {
         self.samples.on && self.color && self.compat == Compat::PyBoy
     }
 
-    pub fn look(&mut self, dot: u64) {
-        self.sync(dot);
-    }
-
     /// Make the samples and take the sequencer's steps up to `dot`.
-    fn sync(&mut self, dot: u64) {
+    pub fn sync(&mut self, dot: u64) {
         while let Some(due) = self.samples.due(dot) {
             if self.samples.on {
                 self.count(due);
@@ -259,14 +260,14 @@ impl Sound {
 
     fn write_power(&mut self, dot: u64, power: bool, phase: u64) {
         if power && !self.power {
-            let is_set = phase >= STEP / 2 && (self.follows_div || self.color && dot < self.edge);
+            let is_set = phase >= STEP / 2 && (self.follows_div() || self.color && dot < self.edge);
             self.powered = dot;
             self.clock = 0;
             self.first.power_on(dot);
             self.second.power_on(dot);
             self.step = 0;
             self.skips = if is_set { 2 } else { 0 };
-            self.next = dot + if is_set || self.follows_div { STEP - phase } else { STEP };
+            self.next = dot + if is_set || self.follows_div() { STEP - phase } else { STEP };
         } else if !power {
             self.edge = dot + STEP - phase;
             if self.power {

@@ -5,7 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::Random;
-use gameboy::{Button, Compat, GameBoy, Model, Options, Rom};
+use gameboy::{Button, Compat, GameBoy, Model, Options, PIXELS, Rom};
 
 const MAPPERS: [u8; 7] = [0x00, 0x03, 0x06, 0x10, 0x13, 0x1B, 0x1E];
 
@@ -88,7 +88,7 @@ fn damage(options: &Options) {
     let state = gameboy.save();
     for round in 0..300 {
         let mut damaged = state.clone();
-        let at = 24 + (usize::from(random.byte()) << 8 | usize::from(random.byte())) % (damaged.len() - 24);
+        let at = HEADER + (usize::from(random.byte()) << 8 | usize::from(random.byte())) % (damaged.len() - HEADER);
         damaged[at] ^= random.byte();
         let end = damaged.len() - 1 - at % 400;
         damaged[end] ^= random.byte();
@@ -97,4 +97,74 @@ fn damage(options: &Options) {
         }
     }
     assert!(gameboy.load(&state[..state.len() - 1]).is_err());
+}
+
+/// What a state belongs to; what is behind it, loading has to look at.
+const HEADER: usize = 24;
+/// Video RAM and work RAM: they may hold anything, and so may the picture.
+const RAM: usize = 0xC000;
+
+/// A console whose channels all play, so that a state's fields are all used. The low byte of their frequency is 0: one
+/// wrong byte makes it too high.
+fn playing(options: &Options) -> GameBoy {
+    let mut gameboy = GameBoy::new(Arc::new(Rom::new(&common::rom_of(&[0x18, 0xFE])).unwrap()), options); // jr @
+    gameboy.write(0xFF26, 0x80);
+    for (low, values) in [
+        (0xFF10, [0x11, 0x80, 0xF3, 0x00, 0x85]), // slides
+        (0xFF15, [0x00, 0x40, 0xF3, 0x00, 0x87]),
+        (0xFF1A, [0x80, 0x00, 0x20, 0x00, 0x87]),
+        (0xFF1F, [0x00, 0x00, 0xF3, 0x21, 0x80]),
+        (0xFF24, [0x77, 0xFF, 0x80, 0x00, 0x00]),
+    ] {
+        for (address, value) in (low..).zip(values) {
+            gameboy.write(address, value);
+        }
+    }
+    gameboy.tick_sampled(2, true, true);
+    gameboy.write(0xFE9F, 1); // OAM's last byte, in front of a picture of zeros
+    gameboy
+}
+
+/// Where RAM and the picture of `playing` begin in its state.
+fn ram_and_picture(gameboy: &GameBoy) -> (usize, usize) {
+    let (mut other, state) = (gameboy.clone(), gameboy.save());
+    other.write(0xC000, 0xA5); // work RAM, behind 16 KiB for pictures
+    let ram = state.iter().zip(other.save()).position(|(was, is)| *was != is).unwrap() - 0x4000;
+    let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
+    (ram, ram + RAM + state[ram + RAM..].windows(PIXELS).position(is_zero).unwrap())
+}
+
+#[test]
+fn a_wrong_byte_in_any_field_is_refused_or_runs() {
+    every_field(Compat::PyBoy, Model::Dmg, &[0x08, 0x20, 0xFF]);
+    every_field(Compat::PyBoy, Model::Cgb, &[0xFF]);
+}
+
+#[test]
+fn a_wrong_byte_in_any_field_of_the_hardware_is_refused_or_runs() {
+    every_field(Compat::Hardware, Model::Cgb, &[0xFF]);
+}
+
+fn every_field(compat: Compat, model: Model, wrong: &[u8]) {
+    let mut gameboy = playing(&Options { model, compat, sound: true, sample_rate: 48000, boot: None });
+    let (mut state, (ram, picture)) = (gameboy.save(), ram_and_picture(&gameboy));
+    let behind = picture + PIXELS * if model == Model::Cgb { 3 } else { 1 };
+    for at in (HEADER..ram).chain(ram + RAM..picture).chain(behind..state.len()) {
+        let right = state[at];
+        for wrong in wrong {
+            state[at] = *wrong;
+            look_and_run(&mut gameboy, &state);
+        }
+        state[at] = right;
+    }
+}
+
+/// Registers that are computed when they are read are read at once, before a frame begins.
+fn look_and_run(gameboy: &mut GameBoy, state: &[u8]) {
+    if gameboy.load(state).is_ok() {
+        for address in [0xFF26, 0xFF30, 0xFF76, 0xFF77, 0xFF04, 0xFF05, 0xFF41] {
+            gameboy.read(address);
+        }
+        gameboy.tick_sampled(1, true, true);
+    }
 }

@@ -67,6 +67,26 @@ fn without_sound_there_are_no_samples() {
 }
 
 #[test]
+fn without_a_rate_there_are_no_samples() {
+    for compat in [Compat::PyBoy, Compat::Hardware] {
+        let mut gameboy = console(&Options { compat, sample_rate: 0, ..sounding() });
+        gameboy.tick_sampled(3, false, true);
+        assert!(gameboy.samples().is_empty());
+        assert_eq!(gameboy.read(0xFF26), 0xF1, "the registers work");
+    }
+}
+
+#[test]
+fn a_state_of_a_console_without_samples_can_be_sampled() {
+    let mut silent = console(&Options { sample_rate: 0, ..sounding() });
+    silent.tick(2, false);
+    let mut sampled = console(&sounding());
+    sampled.load(&silent.save()).unwrap();
+    sampled.tick_sampled(1, false, true);
+    assert!((803..=804).contains(&sampled.samples().len()));
+}
+
+#[test]
 fn the_consoles_mixer_takes_volumes_into_account() {
     let mut gameboy = console(&Options { compat: Compat::Hardware, ..sounding() });
     gameboy.tick(2, false);

@@ -33,6 +33,18 @@ fn runs_on(options: &Options) {
     }
 }
 
+/// Nothing of the sound moves then: what it holds stays far behind.
+#[test]
+fn a_state_without_sound_can_be_loaded_after_a_long_time() {
+    for sound in [false, true] {
+        let rom = Arc::new(Rom::new(&rom_of(&COUNTS)).unwrap());
+        let mut gameboy = GameBoy::new(rom, &Options { sound, ..Options::default() });
+        gameboy.tick(500, false);
+        let state = gameboy.save();
+        gameboy.load(&state).unwrap();
+    }
+}
+
 #[test]
 fn a_clone_is_the_same_and_apart() {
     let original = started(&COUNTS);

@@ -14,6 +14,14 @@ pub fn count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
         .ok_or_else(|| wrong(format!("{name} must be a positive whole number, got {}.", show(value))))
 }
 
+/// Samples a second of a Game Boy's sound; 0 are none.
+pub fn sample_rate(value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    let most = gameboy::HIGHEST_RATE;
+    let rate = if value.is_instance_of::<PyBool>() { None } else { value.extract().ok() };
+    rate.filter(|&rate| rate <= most)
+        .ok_or_else(|| wrong(format!("sample_rate must be a whole number from 0 to {most}, got {}.", show(value))))
+}
+
 /// An auto-reset mode by its name.
 pub fn autoreset(name: &str) -> PyResult<Autoreset> {
     let known = Autoreset::NAMES.into_iter().find(|(known, _)| *known == name);

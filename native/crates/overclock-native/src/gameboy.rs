@@ -8,6 +8,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::convert;
+
 #[pyclass(module = "overclock_native")]
 pub struct GameBoy {
     inner: gameboy::GameBoy,
@@ -31,7 +33,7 @@ impl GameBoy {
         cgb: Option<bool>,
         sound: bool,
         compat: &str,
-        sample_rate: u32,
+        #[pyo3(from_py_with = convert::sample_rate)] sample_rate: u32,
     ) -> PyResult<Self> {
         let compat = match compat {
             "pyboy" => Compat::PyBoy,

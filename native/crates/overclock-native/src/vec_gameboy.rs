@@ -55,8 +55,9 @@ impl VecGameBoy {
     ///
     /// A step is `frame_skip` frames, for the first `press_frames` of which the buttons are held; only the last is drawn.
     /// `observation` is 'rgb', 'gray', 'gray_2x2', 'packed_2bit' or 'ram'; `ram` lists the addresses whose bytes every
-    /// call gives beside it. With `sound` and a `sample_rate`, the last frame's sound is sampled; see `samples`. `model` is 'auto', 'dmg' or 'cgb', `compat` 'pyboy' or 'hardware'. `threads` is how many
-    /// threads step the lanes: as many as there are cores where it is None.
+    /// call gives beside it. With `sound` and a `sample_rate`, the last frame's sound is sampled; see `samples`. `model` is
+    /// 'auto', 'dmg' or 'cgb', `compat` 'pyboy' or 'hardware'. `threads` is how many threads step the lanes: as many as
+    /// there are cores where it is None.
     #[new]
     #[pyo3(signature = (
         rom, num_envs, frame_skip = None, press_frames = None, observation = "gray_2x2", ram = None, *, model = "auto",
@@ -74,7 +75,7 @@ impl VecGameBoy {
         model: &str,
         compat: &str,
         sound: bool,
-        sample_rate: u32,
+        #[pyo3(from_py_with = convert::sample_rate)] sample_rate: u32,
         boot: Option<&[u8]>,
         boot_frames: u32,
         threads: Option<&Bound<'_, PyAny>>,

@@ -66,7 +66,8 @@ impl HardwareBus<'_> {
                 self.copy_in_hblank();
             }
         }
-        self.hardware.end_frame_after(dots, self.machine);
+        let moves = self.hardware.ppu.is_on();
+        self.hardware.end_frame_after(dots, moves, self.machine);
     }
 
     /// A byte as the CPU finds it now.

@@ -49,10 +49,11 @@ impl Hardware {
         self.ppu.is_consistent() && self.oam_copy.is_consistent() && self.frame_dots <= 2 * FRAME
     }
 
-    /// So many dots have passed. A frame ends with the picture's, or after that time while the LCD is off.
-    fn end_frame_after(&mut self, dots: u32, machine: &mut Machine) {
+    /// So many dots have passed. A frame ends with the picture's, or after that time while the picture does not move.
+    fn end_frame_after(&mut self, dots: u32, moves: bool, machine: &mut Machine) {
         self.frame_dots += dots;
-        if self.frame_dots >= FRAME && !self.ppu.is_on() || self.frame_dots >= 2 * FRAME {
+        let longest = if moves { 2 * FRAME } else { FRAME };
+        if self.frame_dots >= longest {
             machine.frame_done = true;
         }
         if machine.frame_done {

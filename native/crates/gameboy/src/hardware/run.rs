@@ -35,7 +35,8 @@ impl GameBoy {
 
     /// Run to the end of the frame, or to a hook that stops.
     pub(crate) fn run_hardware_frame(&mut self) -> Ran {
-        let mut now = self.now;
+        let begin = self.now;
+        let mut now = begin;
         let mut hooks = std::mem::take(&mut self.hooks);
         let mut resume = self.resume;
         let ran = self.with_hardware(|cpu, bus| {
@@ -45,6 +46,11 @@ impl GameBoy {
                     now = bus.stop(cpu, now);
                 } else {
                     bus.advance(now);
+                }
+                // Before a hook or the frame's end: those are not to change when anything happens.
+                if bus.stall > 0 && !cpu.stopped {
+                    now += std::mem::take(&mut bus.stall);
+                    continue;
                 }
                 if bus.machine.frame_done {
                     return Ran::Frame;
@@ -71,12 +77,11 @@ impl GameBoy {
                     }
                 }
                 now = instruction(cpu, bus, now);
-                now += std::mem::take(&mut bus.stall);
             }
         });
         self.hooks = hooks;
         self.resume = resume;
-        self.now = now;
+        self.now += now - begin;
         ran.unwrap_or(Ran::Frame)
     }
 }
@@ -142,15 +147,19 @@ impl HardwareBus<'_> {
             cpu.pc = cpu.pc.wrapping_add(1);
             return now;
         }
+        let passed = (now - self.clock) >> u32::from(self.machine.double);
         self.clock = now;
         self.reset_div();
-        self.hardware.frame_dots += M as u32;
-        self.hardware.end_frame_after(0, self.machine);
+        self.hardware.end_frame_after(passed as u32, false, self.machine);
         now
     }
 
     /// While the speed changes the CPU is in HALT, which an interrupt ends early.
     fn switch(&mut self, cpu: &mut Cpu, now: u64) -> u64 {
+        // A frame may have ended in this M-cycle, which is not to pass twice.
+        if self.clock == now {
+            return now;
+        }
         self.clock = now;
         self.tick_beside_copy();
         self.hardware.switching -= 1;

@@ -43,6 +43,11 @@ impl Envelope {
         self.volume = change & 15;
     }
 
+    /// Whether loaded fields can belong together.
+    pub fn is_consistent(&self) -> bool {
+        self.volume < 16
+    }
+
     /// Without these bits the channel's converter is off.
     pub fn has_converter(&self) -> bool {
         self.register & 0xF8 != 0

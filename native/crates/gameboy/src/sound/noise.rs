@@ -5,6 +5,7 @@
 
 use super::envelope::Envelope;
 use super::length::Length;
+use crate::machine::LATEST;
 use crate::state::saved;
 
 const ALL: u16 = 0x7FFF;
@@ -38,6 +39,11 @@ impl Noise {
             at: 0,
             color,
         }
+    }
+
+    /// Whether loaded fields can belong together.
+    pub fn is_consistent(&self) -> bool {
+        self.counter < LATEST && self.at < LATEST && self.envelope.is_consistent()
     }
 
     /// Dots between two steps of the counter; on the older console, between two shifts.

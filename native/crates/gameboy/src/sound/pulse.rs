@@ -5,6 +5,8 @@
 
 use super::envelope::Envelope;
 use super::length::Length;
+use super::sweep::HIGHEST;
+use crate::machine::LATEST;
 use crate::state::saved;
 
 /// Dots between two moves of the highest tone.
@@ -43,6 +45,12 @@ impl Pulse {
             untold: runs_on,
             high: false,
         }
+    }
+
+    /// Whether loaded fields can belong together.
+    pub fn is_consistent(&self) -> bool {
+        let known = usize::from(self.duty) < DUTIES.len() && self.position < 8 && self.frequency <= HIGHEST;
+        known && self.at < LATEST && self.envelope.is_consistent()
     }
 
     fn period(&self) -> u64 {

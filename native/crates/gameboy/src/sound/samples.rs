@@ -1,13 +1,13 @@
 //! Samples of what is played: when they are due, and how four channels become two sides.
 
-use super::Sound;
+use super::{LONGEST, Sound};
 use crate::Compat;
 use crate::state::Saved;
 
 /// Dots in a second.
-pub(crate) const SECOND: u32 = 1 << 22;
-/// Samples a second where no other number is given.
-const USUAL: u32 = 48_000;
+const SECOND: u32 = 1 << 22;
+/// A sample at every dot.
+pub const HIGHEST_RATE: u32 = SECOND;
 const FRAME: u64 = 70_224;
 const NR50: usize = 0x14;
 const NR51: usize = 0x15;
@@ -27,19 +27,22 @@ pub(super) struct Samples {
 }
 
 impl Samples {
+    /// With a rate of 0 none is ever due.
     pub fn new(rate: u32) -> Self {
-        if rate == 0 {
-            return Self::new(USUAL);
-        }
-        let rate = rate.min(SECOND);
+        let rate = rate.min(HIGHEST_RATE);
         let most = (FRAME * u64::from(rate)).div_ceil(u64::from(SECOND)) as usize + 1;
         let interval = f64::from(SECOND) / f64::from(rate);
         Self { interval, next: interval, most, on: false, made: Vec::new() }
     }
 
+    /// Whether a loaded time can belong to `dot`: samples are due one by one. Without a number it cannot.
+    pub fn is_consistent(&self, dot: u64) -> bool {
+        self.next > dot as f64 - LONGEST as f64
+    }
+
     pub fn begin_frame(&mut self, dot: u64, on: bool) {
         self.made.clear();
-        self.on = on;
+        self.on = on && self.interval.is_finite();
         let now = dot as f64;
         // Not so after a state of a console that makes other samples.
         let follows = self.next > now - FRAME as f64 && self.next <= now + self.interval;

@@ -2,7 +2,8 @@
 
 use crate::state::saved;
 
-const HIGHEST: u16 = 0x7FF;
+/// The highest frequency there is.
+pub(super) const HIGHEST: u16 = 0x7FF;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sweep {
@@ -26,6 +27,11 @@ pub(super) enum Slide {
 }
 
 impl Sweep {
+    /// Whether loaded fields can belong together.
+    pub fn is_consistent(&self) -> bool {
+        self.shadow <= HIGHEST
+    }
+
     fn period(&self) -> u8 {
         match self.register >> 4 & 7 {
             0 => 8,

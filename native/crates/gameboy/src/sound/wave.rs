@@ -1,6 +1,8 @@
 //! The channel that plays 32 samples from memory.
 
 use super::length::Length;
+use super::sweep::HIGHEST;
+use crate::machine::LATEST;
 use crate::state::saved;
 
 /// Dots by which a trigger delays the first step.
@@ -46,6 +48,12 @@ impl Wave {
             heard: 0,
             silent: false,
         }
+    }
+
+    /// Whether loaded fields can belong together.
+    pub fn is_consistent(&self) -> bool {
+        let known = self.position < 32 && self.heard < 32 && self.shift <= SILENT && self.frequency <= HIGHEST;
+        known && self.at < LATEST && self.stepped < LATEST
     }
 
     fn period(&self) -> u64 {
