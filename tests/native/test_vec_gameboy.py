@@ -272,6 +272,15 @@ def test_hooks_count_per_lane_and_outlive_resets():
         (lambda: batch().set_states(np.zeros((3, 9), np.uint8)), "Lane 0: These bytes are not"),
         (lambda: batch().load_state(0, other_state()), "This state was saved with another ROM."),
         (lambda: batch(model="cgb", boot=boot_for(True)).load_state(0, batch().save_state(0)), "another model"),
+        (lambda: batch(compat="hardware").load_state(0, batch().save_state(0)), "compat, sound, sample rate and boot"),
+        (lambda: batch(compat="hardware").set_start(batch().save_state(0)), "compat, sound, sample rate and boot"),
+        (lambda: batch(sound=True).load_state(0, batch().save_state(0)), "compat, sound, sample rate and boot"),
+        (
+            lambda: batch(sound=True, sample_rate=44100).load_state(
+                0, batch(sound=True, sample_rate=8000).save_state(0)
+            ),
+            "compat, sound, sample rate and boot",
+        ),
     ],
 )
 def test_what_does_not_fit_is_one_sentence(call, sentence):

@@ -26,6 +26,7 @@ pub struct Settings {
 pub enum Unfit {
     OtherRom,
     OtherModel,
+    OtherOptions,
 }
 
 pub struct Batch {
@@ -223,6 +224,9 @@ impl Batch {
         }
         if self.start.is_color() != saved.is_color() {
             return Err(Unfit::OtherModel);
+        }
+        if !self.start.is_like(saved) {
+            return Err(Unfit::OtherOptions);
         }
         Ok(())
     }

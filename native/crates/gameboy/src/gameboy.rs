@@ -194,6 +194,16 @@ impl GameBoy {
         self.machine.is_color
     }
 
+    /// Whether a console was made with the same options as this one, so that it can take its place.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let (ours, theirs) = (&self.machine, &other.machine);
+        ours.is_color == theirs.is_color
+            && ours.compat == theirs.compat
+            && ours.sound.is_emulated() == theirs.sound.is_emulated()
+            && ours.sound.interval() == theirs.sound.interval()
+            && ours.boot == theirs.boot
+    }
+
     pub fn rom(&self) -> &Arc<Rom> {
         &self.machine.rom
     }

@@ -96,6 +96,11 @@ impl Sound {
         self.emulated
     }
 
+    /// Dots between two samples.
+    pub fn interval(&self) -> f64 {
+        self.samples.interval
+    }
+
     /// Whether loaded fields can belong together at `dot`. Without sound nothing moves, and everything stays behind.
     pub fn is_consistent(&self, dot: u64) -> bool {
         // Its steps are taken one by one.

@@ -108,7 +108,8 @@ impl VecGameBoy {
             boot: boot.map(Arc::from),
         };
         let threads = threads.map(|count| convert::count("threads", count)).transpose()?;
-        let crew = Crew::new(threads.map(|count| count as usize))
+        // More threads than lanes would only wait.
+        let crew = Crew::new(threads.map(|count| (count as usize).min(num_envs)))
             .map_err(|error| wrong(format!("The threads cannot be started: {error}.")))?;
         let settings = Settings { frame_skip, press_frames, observation: kind, ram, samples: sample_rate > 0 };
         let mut shape = vec![num_envs];
@@ -375,6 +376,9 @@ fn unfit(why: Unfit) -> PyErr {
     wrong(match why {
         Unfit::OtherRom => "This state was saved with another ROM.".into(),
         Unfit::OtherModel => "This state was saved on another model of Game Boy.".into(),
+        Unfit::OtherOptions => "This state was saved by a console with other options; compat, sound, sample rate and \
+                                boot code have to agree."
+            .into(),
     })
 }
 

@@ -15,7 +15,7 @@ const NR51: usize = 0x15;
 #[derive(Clone, Debug)]
 pub(super) struct Samples {
     /// Dots from one to the next.
-    interval: f64,
+    pub interval: f64,
     /// The dot at which the next one is due. The reference adds the interval each time, and so do we: what rounding
     /// makes of that decides some samples.
     next: f64,
