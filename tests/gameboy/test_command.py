@@ -38,11 +38,18 @@ def test_the_seed_of_a_difference_is_told(capsys, monkeypatch):
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
-    [(["nothing-like-it"], "no ROM of ours has nothing-like-it"), (["--episodes", "0"], "must be at least 1")],
+    [
+        (["check", "nothing-like-it"], "no ROM of ours has nothing-like-it"),
+        (["check", "--episodes", "0"], "must be at least 1"),
+        (["check", "joypad", "--fuzz", "-1"], "--fuzz must be a seed of 0 or more, got -1"),
+        (["trace", "nope", "--frame", "3"], "no ROM of ours is called nope"),
+        (["trace", "maze", "--frame", "0"], "--frame and --last must be at least 1"),
+        (["trace", "maze", "--frame", "20", "--last", "-5"], "--frame and --last must be at least 1"),
+    ],
 )
-def test_what_cannot_be_checked_is_refused(words, sentence, capsys):
+def test_what_cannot_be_done_is_refused(words, sentence, capsys):
     with pytest.raises(SystemExit):
-        command.main(["check", *words])
+        command.main(words)
     assert sentence in capsys.readouterr().err
 
 

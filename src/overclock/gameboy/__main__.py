@@ -73,15 +73,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 1 if something differs."""
     parser = argparse.ArgumentParser(prog="python -m overclock.gameboy")
     commands = parser.add_subparsers(dest="command", required=True)
-    check = commands.add_parser("check")
+    check = commands.add_parser("check", help="compare ROMs of ours with PyBoy, frame by frame")
     check.add_argument("names", nargs="*")
     check.add_argument("--fuzz", type=int, help="the seed of random inputs, skipped and drawn frames, saved states")
     check.add_argument("--episodes", type=int, help="so many seeds, from that of --fuzz (0) on")
-    tracing = commands.add_parser("trace")
+    tracing = commands.add_parser("trace", help="tell what PyBoy executed up to a frame")
     tracing.add_argument("name")
     tracing.add_argument("--frame", type=int, required=True)
     tracing.add_argument("--last", type=int, default=40)
-    suite = commands.add_parser("suite")
+    suite = commands.add_parser("suite", help="run a folder of test ROMs on PyBoy and on both modes")
     suite.add_argument("folder", type=Path)
     suite.add_argument("--model", choices=("auto", "dmg", "cgb"), default="auto", help="auto is what headers ask for")
     suite.add_argument("--verdict", help="ADDRESS:PASSED:FAILED, where the ROMs leave their verdict in memory")
@@ -94,10 +94,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.error(str(error))
     roms = all_roms()
     if chosen.command == "trace":
+        if chosen.name not in roms:
+            parser.error(f"no ROM of ours is called {chosen.name}; `check` lists them")
+        if chosen.frame < 1 or chosen.last < 1:
+            parser.error(f"--frame and --last must be at least 1, got {chosen.frame} and {chosen.last}")
         rom = roms[chosen.name]
         executed = trace(rom_bytes(rom), plain_steps(chosen.frame), cgb=rom.cgb, sound=rom.sound, last=chosen.last)
         sys.stdout.write("\n".join(map(str, executed)) + "\n")
         return 0
+    if chosen.fuzz is not None and chosen.fuzz < 0:
+        parser.error(f"--fuzz must be a seed of 0 or more, got {chosen.fuzz}")
     if chosen.episodes is not None and chosen.episodes < 1:
         parser.error(f"--episodes must be at least 1, got {chosen.episodes}")
     names = [name for name in roms if not chosen.names or any(part in name for part in chosen.names)]
