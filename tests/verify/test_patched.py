@@ -21,6 +21,7 @@ from overclock.verify.patched import Patch, load_patched
 load_patched([Patch("overclock.cores", "return len", "return 77 + len")])
 from overclock.vector.fused.c_target import cores
 print(cores() > 77)
+load_patched([Patch("overclock.cores", "return len", "return 77 + len")])  # as it is already
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"

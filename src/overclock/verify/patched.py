@@ -9,6 +9,8 @@ from types import ModuleType
 
 from overclock.errors import UsageError
 
+_loaded: dict[str, str] = {}  # the sources of changed modules, as they were loaded for good
+
 
 @dataclasses.dataclass(frozen=True)
 class Patch:
@@ -53,13 +55,16 @@ def load_changed(module: str, source: str, as_name: str | None = None) -> Module
 def load_patched(patches: Sequence[Patch]) -> None:
     """Import modules with their patches applied.
 
-    Refused where one is imported already: others would keep what they took from it, and a bug that is not there would
-    be reported as not seen.
+    Refused where one is imported already as it was: others would keep what they took from it, and a bug that is not
+    there would be reported as not seen.
     """
     sources: dict[str, str] = {}
     for patch in patches:
         sources[patch.module] = patch.apply(sources.get(patch.module) or source_of(patch.module)[0])
     for module, source in sources.items():
+        if module in sys.modules and _loaded.get(module) == source:
+            continue
         if module in sys.modules:
             raise UsageError(f"{module} was imported before it could be changed; what imported it would not change.")
         load_changed(module, source)
+        _loaded[module] = source
