@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from vector.fused.programs import KERNEL, needs_kernel
 
 from overclock.planar.contacts import impedance, meetings, pairs, touches
 from overclock.planar.factor import factor, solve, times
@@ -14,6 +15,7 @@ from overclock.planar.inertia import bias, mass_matrix
 from overclock.planar.integrate import advance
 from overclock.planar.kinematics import motions, place, velocity
 from overclock.planar.model import Softness
+from overclock.vector.fused import lane_map
 
 COUNT = 40
 
@@ -223,7 +225,7 @@ FOLDING = (
 SPECIAL = {"halfcheetah": CIRCLE, "hopper": FOLDING}
 
 
-def control_steps(robot, count, seed):
+def control_steps(robot, count, seed, backend):
     """|dq| of one control step: in float64 and float32 against the exact solver, in float64 against MuJoCo as it is.
 
     The first state is a special one, where there is one.
@@ -233,7 +235,11 @@ def control_steps(robot, count, seed):
     ctrl[:50] *= 2  # beyond the motors' range
     if robot.name in SPECIAL:
         qpos[0], qvel[0], ctrl[0] = SPECIAL[robot.name]
-    step = jax.jit(jax.vmap(lambda q, v, u: advance(robot.ours, q, v, u, robot.substeps)))
+
+    @jax.jit
+    def step(qpos, qvel, ctrl):
+        return lane_map(lambda q, v, u: advance(robot.ours, q, v, u, robot.substeps), qpos, qvel, ctrl, backend=backend)
+
     double = np.asarray(step(qpos, qvel, ctrl)[0])
     single = np.asarray(step(*(part.astype(np.float32) for part in (qpos, qvel, ctrl)))[0], np.float64)
     as_it_is = mujoco.MjModel.from_xml_path(str(robot.path))
@@ -260,20 +266,32 @@ def judge(apart):
 
 
 # RK4 is compared in tests/envs/robots/test_steps.py, too.
-@pytest.mark.parametrize(
+one_of_them = pytest.mark.parametrize(
     "robot",
     ["halfcheetah", *(pytest.param(name, marks=pytest.mark.long) for name in ("walker2d", "hopper"))],
     indirect=True,
 )
+
+
+@one_of_them
 def test_a_control_step_is_mujocos(robot, few_optimisations):
-    judge(control_steps(robot, 2000, seed=1))
+    judge(control_steps(robot, 2000, seed=1, backend="xla"))
+
+
+@one_of_them
+def test_a_control_step_of_the_kernel_is_mujocos(robot):
+    needs_kernel()
+    judge(control_steps(robot, 1000, seed=2, backend=KERNEL))
 
 
 @pytest.mark.long
-def test_ten_thousand_control_steps_are_mujocos(robot):
+@pytest.mark.parametrize("backend", ["xla", KERNEL])
+def test_ten_thousand_control_steps_are_mujocos(robot, backend):
     """As users have it compiled; prints the figures of docs/planar.md (`pytest -m long -rP tests/planar`)."""
-    apart = control_steps(robot, 10_000, seed=5)
+    if backend == KERNEL:
+        needs_kernel()
+    apart = control_steps(robot, 10_000, seed=5, backend=backend)
     for name, errors in apart.items():
         quantiles = ", ".join(f"{share:.1%} below {np.quantile(errors, share):.1e}" for share in (0.5, 0.99, 0.999))
-        print(f"{robot.name}, {name}: {quantiles}, largest {errors.max():.1e}")  # noqa: T201
+        print(f"{robot.name}, {backend}, {name}: {quantiles}, largest {errors.max():.1e}")  # noqa: T201
     judge(apart)

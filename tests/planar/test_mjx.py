@@ -1,8 +1,9 @@
 """Beside MJX, the fast implementation that there was: whose control step in float32 is closer to MuJoCo's in float64?
 
-`pytest -m long -rP tests/planar/test_mjx.py` prints the rows of docs/planar.md.
+`pytest -m long -rP tests/planar/test_mjx.py` prints the rows of docs/planar.md; those of MuJoCo Warp on an NVIDIA GPU.
 """
 
+import importlib.util
 import sys
 
 import jax
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import overclock
+from overclock.bench.physics_peers import room_for_contacts
 from overclock.planar.environment import PlanarState
 
 mjx = pytest.importorskip("mujoco.mjx", reason="MJX is what ours is compared with")
@@ -44,8 +46,8 @@ def by_ours(robot, qpos, qvel, ctrl):
     return np.asarray(step(qpos, qvel, ctrl), np.float64)
 
 
-def by_mjx(robot, model, qpos, qvel, ctrl):
-    on_device, data = mjx.put_model(model), mjx.make_data(model)
+def by_mjx(robot, model, qpos, qvel, ctrl, impl="jax", **room):
+    on_device, data = mjx.put_model(model, impl=impl), mjx.make_data(model, impl=impl, **room)
 
     def step(q, v, u):
         first = data.replace(qpos=q, qvel=v, ctrl=u)
@@ -81,3 +83,16 @@ def test_ours_is_as_close_to_mujoco_as_mjx_is_and_mjx_tuned_for_speed_is_not(rob
     if robot.name == "halfcheetah":
         _, most, _ = spread(f"{robot.name}, MJX tuned", by_mjx(robot, tuned(plain), *start), expected)
         assert most > OTHER_PHYSICS
+
+
+@pytest.mark.long
+@pytest.mark.skipif(importlib.util.find_spec("warp") is None, reason="MuJoCo Warp needs the extra 'warp'")
+@pytest.mark.skipif(jax.default_backend() != "gpu", reason="MuJoCo Warp is for NVIDIA GPUs")
+def test_ours_is_as_close_to_mujoco_as_mujoco_warp_is(robot):
+    start = begun(robot)
+    expected = by_mujoco(robot, *start)
+    plain = mujoco.MjModel.from_xml_path(str(robot.path))
+    room = room_for_contacts(plain, COUNT)
+    ours = spread(f"{robot.name}, ours", by_ours(robot, *start), expected)
+    theirs = spread(f"{robot.name}, MuJoCo Warp", by_mjx(robot, plain, *start, impl="warp", **room), expected)
+    assert np.less_equal(ours, AS_CLOSE * np.array(theirs)).all()

@@ -46,9 +46,13 @@ def warp_runners(env_id: str, batch: int, platform: str, seed: int, store: bool)
     versions = f"{importlib.metadata.version('mujoco-mjx')}, warp {importlib.metadata.version('warp-lang')}"
     identity = Identity("mujoco-warp", versions, batch, platform, "off")
     model = reference_model(env_id)
+    return [_mjx_runner(model, identity, env_id, seed, store, "warp", **room_for_contacts(model, batch))]
+
+
+def room_for_contacts(model: Any, batch: int) -> dict[str, int]:
+    """What MuJoCo Warp must be told: the most contacts of the batch and rows of constraints of one robot."""
     points = 2 * (model.ngeom - 1)  # of capsules on the floor
-    room = {"naconmax": batch * points, "njmax": 4 * points + model.njnt}
-    return [_mjx_runner(model, identity, env_id, seed, store, "warp", **room)]
+    return {"naconmax": batch * points, "njmax": 4 * points + model.njnt}
 
 
 def _mjx_runner(

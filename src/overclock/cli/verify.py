@@ -3,14 +3,14 @@
 import dataclasses
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from overclock.cli import output
 from overclock.cli.arguments import EnvId
 from overclock.cli.progress import Progress
 from overclock.env import registry
 from overclock.errors import UnknownEnvironmentError, UsageError
-from overclock.verify.text import closing_lines, divergence_text, level_text, rollouts, worst_text
+from overclock.verify.text import closing_lines, divergence_text, level_text, performance_name, rollouts, worst_text
 
 LEVELS = (1, 2, 3, 4)
 EXIT_CODES = {"pass": 0, "fail": 1, "inconclusive": 3, "could not verify": 4}
@@ -29,6 +29,7 @@ class Verify:
       overclock verify cartpole
       overclock verify cartpole --level 3 --episodes 1000 --json
       overclock verify cartpole --plant polemass-plus
+      overclock verify cartpole --backend c
     """
 
     env: EnvId
@@ -45,11 +46,14 @@ class Verify:
     """Seconds after which a side that does not answer is stopped."""
     plant: str | None = None
     """Put a known bug of this name into the performance side, to see that it is found (polemass-plus, say)."""
+    backend: Literal["xla", "c", "cuda"] = "xla"
+    """What computes the performance side: its rules under XLA, or as a kernel of C or CUDA (on an NVIDIA GPU)."""
     keep_going: bool = False
     """Run the remaining levels, too, after one has failed."""
     output: Path | None = None
-    """Folder for report.html, report.md, report.json and repro/. By default runs/verify-ENV, or with a planted bug
-    runs/verify-ENV-plant-BUG, where every run replaces the report and the repros of the one before."""
+    """Folder for report.html, report.md, report.json and repro/. By default runs/verify-ENV, with a kernel
+    runs/verify-ENV-c or -cuda, with a planted bug -plant-BUG after it; there every run replaces the report and the
+    repros of the one before."""
     write_tests: Path | None = None
     """Folder for level 1 as pytest files with their recorded cases, which run without the reference."""
     json: bool = False
@@ -65,7 +69,7 @@ class Verify:
         from overclock.verify.twins import find_twin
 
         levels = self._levels()
-        folder = self.output or Path("runs") / _folder_name(self.env, self.plant)
+        folder = self.output or Path("runs") / _folder_name(self.env, self.backend, self.plant)
         for place in (folder, self.write_tests):
             if place is not None:
                 check_folder(place)
@@ -73,8 +77,8 @@ class Verify:
         try:
             with Progress() as progress:
                 report = verify(
-                    found, self.episodes, self.seed, self.timeout, levels, self.plant, self.keep_going, folder,
-                    self.write_tests, progress,
+                    found, self.episodes, self.seed, self.timeout, levels, self.plant, self.backend, self.keep_going,
+                    folder, self.write_tests, progress,
                 )  # fmt: skip
         except CouldNotVerifyError as error:
             for name in FILES:  # an earlier page would say something about now
@@ -119,7 +123,7 @@ def show(report: dict[str, Any]) -> None:
     output.table(
         ["level", "verdict", "what was seen"],
         [[f"{level['level']} {level['name']}", level["verdict"], level_text(level)] for level in report["levels"]],
-        title=f"{report['env']} against {report['reference']}",
+        title=f"{performance_name(report)} against {report['reference']}",
     )
     if comparisons := rollouts(report):
         rows = [
@@ -141,7 +145,7 @@ def show(report: dict[str, Any]) -> None:
         print(said)
 
 
-def _folder_name(target: str, plant: str | None) -> str:
+def _folder_name(target: str, backend: str, plant: str | None) -> str:
     """What the default folder is called after: the full id, an entry point without its colon, a folder's name."""
     from overclock.verify.twins import is_folder
 
@@ -154,4 +158,5 @@ def _folder_name(target: str, plant: str | None) -> str:
             name = registry.spec(target).id
         except UnknownEnvironmentError as error:
             raise UnknownEnvironmentError(f"{error} Nor is it a folder with a twin.py.") from error
-    return f"verify-{name}" + ("" if plant is None else f"-plant-{plant}")
+    kernel = "" if backend == "xla" else f"-{backend}"
+    return f"verify-{name}{kernel}" + ("" if plant is None else f"-plant-{plant}")

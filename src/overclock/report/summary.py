@@ -6,7 +6,7 @@ from overclock.bench import tables
 from overclock.bench.config import XLA
 from overclock.report.table import Kind, Table, small
 from overclock.report.walk import proof_text
-from overclock.verify.text import bound_text, numbered, rollouts, where_text
+from overclock.verify.text import bound_text, numbered, performance_name, rollouts, where_text
 
 Report = dict[str, Any]
 
@@ -23,7 +23,7 @@ def sentences(verify: Report | None, bench: Report | None) -> list[str]:
 
 
 def _verified(verify: Report) -> list[str]:
-    sides = (verify["env"], verify["reference"])
+    sides = (performance_name(verify), verify["reference"])
     ran = [level for level in verify["levels"] if level["verdict"] != "not run"]
     stopped = next((level for level in ran if level["verdict"] == verify["verdict"]), ran[0])
     passed = [level["level"] for level in ran if level["verdict"] == "pass"]
@@ -70,7 +70,7 @@ def compared(verify: Report) -> list[tuple[str, str]]:
     """What stood against what, and whether the reference agreed with itself."""
     planted = "" if verify["planted"] is None else f", with the bug '{verify['planted']}' planted"
     own = verify["self_check"]
-    found = [("reference", verify["reference"]), ("performance side", f"{verify['env']}{planted}")]
+    found = [("reference", verify["reference"]), ("performance side", f"{performance_name(verify)}{planted}")]
     if widths := precisions(verify):
         found.append(("compared in", " and ".join(widths)))
     verdict = "agrees with itself" if own["passed"] else "DIFFERS FROM ITSELF"
@@ -158,4 +158,4 @@ def _reasons(rows: list[Report], count: str, reason: str) -> str:
 
 def name_of(verify: Report | None, bench: Report | None) -> str:
     """The environment that the report is about."""
-    return verify["env"] if verify else (bench or {})["environment"]
+    return performance_name(verify) if verify else (bench or {})["environment"]

@@ -34,6 +34,7 @@ class KernelHostVector(JaxHostVector):
         body, lanes, split = lane_program(venv, self._state, self.params)
         program, signature, self._outputs_tree = trace(body, lanes, split.own, split.shared, actions)
         self._run: Any = loaded(c_library(program, signature)).overclock_run
+        self._run.restype = ctypes.c_char_p
         self._actions = [leaf[0] for leaf in jax.tree.leaves(actions)]
         self._fixed = [np.ascontiguousarray(leaf) for leaf in (*split.own, *split.shared)]
         shapes = [((self.num_envs, *leaf.shape), leaf.dtype) for leaf in signature.ys]
@@ -67,7 +68,8 @@ class KernelHostVector(JaxHostVector):
         self._turn = 1 - self._turn
         for place, action in enumerate(given, len(self._arrays) + len(self._fixed)):
             self._inputs[place] = action.ctypes.data
-        self._run(self._inputs, self._targets[self._turn], *self._numbers)
+        if wrong := self._run(self._inputs, self._targets[self._turn], *self._numbers):
+            raise MemoryError(wrong.decode())
         obs, reward, terminated, truncated, info = jax.tree.unflatten(self._outputs_tree, self._outputs[self._turn])
         return HostStep(obs, reward, terminated, truncated, info.pop("final_observation"), info)
 

@@ -1,22 +1,30 @@
 """`Contract`: what must be equal, how closely, and why not more closely. `Twin`: the two sides and their contracts."""
 
 import dataclasses
+import inspect
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from overclock.env import registry
 from overclock.errors import UsageError
 from overclock.verify.patched import Patch
 from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.subject import Arrays, Observed, SubjectSpec
+
+if TYPE_CHECKING:
+    from overclock.vector.fused import Backend
 
 Precision = Literal["float64", "float32"]
 Mode = Literal["free_running", "per_step"]
 
 FLAGS = ("terminated", "truncated")
 OUTPUTS = ("obs", "reward", *FLAGS)  # what every subject shows after a step, and every contract compares
+ON_THE_CPU = {"JAX_PLATFORMS": "cpu"}
+# Several workers share the GPU: none may take all of its memory.
+ON_A_GPU = {"JAX_PLATFORMS": "cuda,cpu", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 STEP_LIMIT = 10_000  # twenty times CartPole's; an episode without an end would keep a comparison for ever
 
 
@@ -183,11 +191,27 @@ class Twin:
         """The highest precision there is a contract for."""
         return "float64" if "float64" in self.contracts else "float32"
 
+    @property
+    def backend(self) -> "Backend":
+        """What computes the steps of the performance side."""
+        return dict(self.performance.options).get("backend", "xla")
+
     def performance_in(self, precision: Precision) -> SubjectSpec:
-        """The performance side, computing in this precision on the CPU."""
+        """The performance side, computing in this precision, on the CPU unless its backend is CUDA."""
         return self.performance.with_environment(
-            JAX_ENABLE_X64="1" if precision == "float64" else "0", JAX_PLATFORMS="cpu"
+            JAX_ENABLE_X64="1" if precision == "float64" else "0", **ON_A_GPU if self.backend == "cuda" else ON_THE_CPU
         )
+
+    def on(self, backend: "Backend") -> "Twin":
+        """The same twin with the performance side's rules as a kernel of C or CUDA instead of under XLA."""
+        if backend == self.backend:
+            return self
+        if "backend" not in inspect.signature(registry.load(self.performance.entry_point)).parameters:
+            raise UsageError(f"The performance side of {self.name} takes no backend: {self.performance.entry_point}.")
+        options = {**dict(self.performance.options), "backend": backend}
+        performance = dataclasses.replace(self.performance, options=tuple(options.items()))
+        learnt_as = None if self.learnt_as is None else self.learnt_as.on(backend)
+        return dataclasses.replace(self, performance=performance, learnt_as=learnt_as)
 
     def planted(self, name: str) -> "Twin":
         """The same twin with a known bug in its performance side; it is there once, however often it is planted."""

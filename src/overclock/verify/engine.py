@@ -8,7 +8,7 @@ import datetime
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from overclock.env import registry
 from overclock.errors import UsageError
@@ -26,6 +26,9 @@ from overclock.verify.text import numbered
 from overclock.verify.transfer import check_transfer, returns_alone
 from overclock.verify.twins import Found, find_twin
 from overclock.versions import versions
+
+if TYPE_CHECKING:
+    from overclock.vector.fused import Backend
 
 SCHEMA = "overclock.verify/1"
 NAMES = {1: "property", 2: "interaction", 3: "rollout", 4: "transfer"}
@@ -46,6 +49,7 @@ def verify(
     timeout: float = 120.0,
     levels: Sequence[int] = (1, 2, 3, 4),
     plant: str | None = None,
+    backend: "Backend" = "xla",
     keep_going: bool = False,
     folder: Path | None = None,
     write_tests: Path | None = None,
@@ -55,8 +59,9 @@ def verify(
 
     `target` is a registered id, 'package.module:function' that builds a Twin, a folder with a twin.py, or a twin that
     was found already. The reference is first compared with itself. Levels after a failed one are not run unless
-    `keep_going`. `plant` puts one of the twin's known bugs into the performance side. Repros are written to
-    `folder`/repro, nowhere without it; level 1's recorded cases are written to `write_tests` as pytest files.
+    `keep_going`. `plant` puts one of the twin's known bugs into the performance side; `backend` is what computes it,
+    XLA or a kernel. Repros are written to `folder`/repro, nowhere without it; level 1's recorded cases are written to
+    `write_tests` as pytest files.
     """
     if episodes < 1:
         raise UsageError(f"episodes must be at least 1, got {episodes}.")
@@ -64,7 +69,8 @@ def verify(
         raise UsageError(f"timeout must be a positive number of seconds, got {timeout:g}.")
     check_seed(seed)
     found = find_twin(target) if isinstance(target, str) else target
-    spec, twin = found.spec, found.twin if plant is None else found.twin.planted(plant)
+    spec, twin = found.spec, found.twin.on(backend)
+    twin = twin if plant is None else twin.planted(plant)
     require_described(twin, levels)
     controller = None if spec is None else spec.controller
     progress("the reference against itself", 0, 1)
@@ -131,8 +137,9 @@ def verify(
         "tests": None if tests is None else [str(path) for path in tests],
         "adequacy": None if spec is None else _adequacy(spec.id),
         "planted": plant,
+        "backend": backend,
         "seed": seed,
-        "command": _command(found.target, episodes, seed, levels, plant, keep_going),
+        "command": _command(found.target, episodes, seed, levels, plant, backend, keep_going),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "versions": versions(),
     }
@@ -182,7 +189,9 @@ def _adequacy(env_id: str) -> dict[str, Any] | None:
     return None if found is None else {key: value for key, value in found.items() if key != "mutants"}
 
 
-def _command(target: str, episodes: int, seed: int, levels: Sequence[int], plant: str | None, keep_going: bool) -> str:
+def _command(
+    target: str, episodes: int, seed: int, levels: Sequence[int], plant: str | None, backend: str, keep_going: bool
+) -> str:
     chosen = sorted(levels)
     words = ["overclock", "verify", target, "--episodes", str(episodes), "--seed", str(seed)]
     if len(chosen) == 1 and chosen != [1]:
@@ -190,4 +199,5 @@ def _command(target: str, episodes: int, seed: int, levels: Sequence[int], plant
     elif chosen[-1] < 4:
         words += ["--level", str(chosen[-1])]
     words += [] if plant is None else ["--plant", plant]
+    words += [] if backend == "xla" else ["--backend", backend]
     return shlex.join([*words, "--keep-going"] if keep_going else words)

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from overclock.env.kernel import Environment
+from overclock.vector.fused import Backend
 from overclock.vector.rollout import rollout
 from overclock.vector.snapshot import load_state, save_state
 from overclock.vector.vectorize import VectorEnv, VectorState, vectorize
@@ -79,10 +80,15 @@ class SelfChecks:
     """The checks of one environment, by name; works for any number of players."""
 
     def __init__(
-        self, env: Environment[Any, Any], params: Any = None, seed: int = 0, strays: Mapping[str, float] = NOTHING
+        self,
+        env: Environment[Any, Any],
+        params: Any = None,
+        seed: int = 0,
+        strays: Mapping[str, float] = NOTHING,
+        backend: Backend = "xla",
     ) -> None:
         self._params = env.default_params() if params is None else params
-        self._batch, self._seed, self._strays = vectorize(env, LANES, backend="xla"), seed, strays
+        self._batch, self._seed, self._strays = vectorize(env, LANES, backend=backend), seed, strays
 
     @functools.cached_property
     def _journey(self) -> Journey:

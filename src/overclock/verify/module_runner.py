@@ -1,6 +1,7 @@
 """The performance side of level 1: a twin's own environment, asked for one function at a time."""
 
 import dataclasses
+import functools
 from typing import Any
 
 import jax
@@ -9,6 +10,7 @@ import numpy as np
 
 from overclock.env.registry import load
 from overclock.errors import UsageError
+from overclock.vector.fused import Backend, UnsupportedError, lane_map
 from overclock.verify.code_coverage import CodeCoverage, FunctionsRun, exported_functions, modules_behind
 from overclock.verify.module import Module, Performance
 from overclock.verify.subject import Arrays, SubjectSpec
@@ -30,6 +32,7 @@ class ModuleRunner:
         if not hasattr(inner, "rules"):
             raise UsageError(f"{entry_point} has no functions that could be run one by one (it has no `rules`).")
         self._env, self._params = inner.rules
+        self._backend: Backend = getattr(inner, "backend", "xla")
         self._modules: dict[str, Module] = {module.name: module for module in load(modules)}
         sources = modules_behind(type(self._env))
         self._files = {module.__name__: str(module.__file__) for module in sources}
@@ -53,18 +56,27 @@ class ModuleRunner:
         return {"files": self._files, "entered": self._entered}
 
     def run(self, name: str, inputs: Arrays, count: int) -> dict[str, Any]:
-        """The outputs of one module for all its cases, and which functions ran to compute them."""
+        """The outputs of one module for all its cases, and which functions ran to compute them.
+
+        `by_xla` says why a module is no kernel where one was asked for: a sample of 100,000 draws has no room in it.
+        """
+        module, by_xla = self._modules[name].performance, None
         jax.clear_caches()  # a function compiled for another module would not run again, and would not be seen
         with self._functions.watching() as ran:
-            outputs = run_batch(self._modules[name].performance, self._env, self._params, inputs, count)
-        return {"outputs": outputs, "ran": sorted(ran)}
+            try:
+                outputs = run_batch(module, self._env, self._params, inputs, count, self._backend)
+            except UnsupportedError as error:
+                by_xla, outputs = error.reason, run_batch(module, self._env, self._params, inputs, count)
+        return {"outputs": outputs, "ran": sorted(ran), "by_xla": by_xla}
 
     def coverage(self) -> dict[str, Any]:
         """What ran of all functions so far; ends the measurement."""
         return self._coverage.report()
 
 
-def run_batch(performance: Performance, env: Any, params: Any, inputs: Arrays, count: int) -> Arrays:
+def run_batch(
+    performance: Performance, env: Any, params: Any, inputs: Arrays, count: int, backend: Backend = "xla"
+) -> Arrays:
     """A module's outputs for `count` cases at once; float64 inputs become float32 where x64 is off."""
 
     def one(_: Any, values: dict[str, Any]) -> dict[str, Any]:
@@ -72,5 +84,5 @@ def run_batch(performance: Performance, env: Any, params: Any, inputs: Arrays, c
 
     # The index gives the batch its size where a module has no inputs.
     arrays = {name: jnp.asarray(value) for name, value in inputs.items()}
-    outputs = jax.jit(jax.vmap(one))(jnp.arange(count), arrays)
+    outputs = jax.jit(functools.partial(lane_map, one, backend=backend))(jnp.arange(count), arrays)
     return {name: np.asarray(value) for name, value in outputs.items()}

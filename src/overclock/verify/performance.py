@@ -1,5 +1,6 @@
 """Our side of a twin: any JAX environment as a Subject that replays given draws (or makes its own)."""
 
+import functools
 from typing import Any
 
 import jax
@@ -10,6 +11,7 @@ from overclock.env import registry
 from overclock.env.kernel import Environment, EnvState, select
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Box, Discrete, MultiDiscrete
+from overclock.vector.fused import Backend, lane_map, works_here
 from overclock.vector.host import flatten_state
 from overclock.vector.vectorize import select_lanes
 from overclock.verify.cells import Cells
@@ -21,6 +23,8 @@ from overclock.verify.subject import Arrays, Observed
 class JaxSubject:
     """A batch of one environment; state fields are the names of the rules' state, plus `steps`."""
 
+    backend: Backend = "xla"
+
     def __init__(
         self,
         num_envs: int,
@@ -28,10 +32,17 @@ class JaxSubject:
         static: dict[str, Any] | None = None,
         params: dict[str, Any] | None = None,
         patches: list[dict[str, str]] | None = None,
+        backend: Backend = "xla",
     ) -> None:
-        """`static` and `params` override defaults; `patches` plant known bugs in the source before it is imported."""
+        """`static` and `params` override defaults; `patches` plant known bugs in the source before it is imported.
+
+        `backend` computes what is compared, resets and steps from given draws; draws of its own are always XLA's.
+        """
         load_patched([Patch(**patch) for patch in patches or []])
         env, defaults = registry.make(env_id, **(static or {}))
+        if backend != "xla":
+            works_here(env, backend)
+        self.backend = backend
         self._begin(num_envs, env, defaults.replace(**(params or {})))
 
     def _begin(self, num_envs: int, env: Environment[Any, Any], params: Any) -> None:
@@ -48,8 +59,8 @@ class JaxSubject:
         self._reset_like = jax.eval_shape(self._jit_draw_reset, rng)
         self._lanes: EnvState = jax.jit(jax.vmap(lambda r: self._env.reset_state(r, self._params)))(rng)
         self._step_like = jax.eval_shape(self._jit_draw_step, rng, self._lanes.rules)
-        self._jit_reset = jax.jit(jax.vmap(self._reset_lane))
-        self._jit_step = jax.jit(jax.vmap(self._step_lane))
+        self._jit_reset = jax.jit(functools.partial(lane_map, self._reset_lane, backend=self.backend))
+        self._jit_step = jax.jit(functools.partial(lane_map, self._step_lane, backend=self.backend))
         self._jit_reset_limit = jax.jit(jax.vmap(next_limit(self._reset_by)))
         self._jit_step_limit = jax.jit(jax.vmap(next_limit(self._step_by)))
 
@@ -119,7 +130,7 @@ class JaxSubject:
         """One of the checks of this environment against itself (see metamorphic.py); `strays` are the same in all."""
         from overclock.verify.metamorphic import SelfChecks  # most subjects are never asked
 
-        self._checks = self._checks or SelfChecks(self._env, self._params, strays=strays or {})
+        self._checks = self._checks or SelfChecks(self._env, self._params, strays=strays or {}, backend=self.backend)
         return self._checks.run(check)
 
     def _reset_lane(self, chosen: Any, draw: Any, lane: EnvState) -> tuple[EnvState, dict[str, Any]]:

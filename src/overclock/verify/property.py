@@ -102,6 +102,7 @@ def check_recorded(
                 cases = recording.cases[module.name]
                 answer = performance.ask("run", name=module.name, inputs=cases.inputs, count=len(cases))
                 ran[module.name] |= set(answer["ran"])
+                result["by_xla"] = result["by_xla"] or answer.get("by_xla")
                 result["comparisons"].append(compare(module, cases, answer["outputs"], precision))
             said, sources = performance.ask("exported"), performance.ask("sources")
             exported |= dict.fromkeys(functions_to_run(said, sources, twin.performance.files))
@@ -154,6 +155,7 @@ def _described(module: Module, cases: Cases) -> dict[str, Any]:
         "boundary": cases.boundary,
         "calls": cases.calls,
         "comparisons": [],
+        "by_xla": None,
     }
 
 

@@ -51,7 +51,7 @@ class Replay:
 
 def twin_of(repro: Repro, plant: str | None = None) -> Twin:
     """The two sides a repro is about, as they are now; `plant` puts a known bug into the performance side."""
-    twin = find_twin(repro.twin).twin
+    twin = find_twin(repro.twin).twin.on(repro.backend)
     return twin if plant is None else twin.planted(plant)
 
 

@@ -9,7 +9,7 @@ import json
 import math
 import shlex
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from overclock.verify.playback import lane_values
 from overclock.verify.rollout import Mode
 from overclock.verify.shrink import Shrunk
 from overclock.versions import versions
+
+if TYPE_CHECKING:
+    from overclock.vector.fused import Backend
 
 SCHEMA = "overclock.repro/1"
 FILE = "repro.json"
@@ -38,6 +41,7 @@ class Repro:
     step: int
     expected: tuple[dict[str, Any], ...]  # what the reference showed after the reset and after every action
     plant: str | None = None
+    backend: "Backend" = "xla"
 
 
 def describe(
@@ -56,6 +60,7 @@ def describe(
         "schema": SCHEMA,
         "twin": target or twin.name,
         "plant": plant,
+        "backend": twin.backend,
         "precision": shrunk.precision,
         "mode": short.mode,
         "setup": setup,
@@ -119,6 +124,7 @@ def parse_repro(text: str, name: str = FILE) -> Repro:
             step=int(data["step"]),
             expected=tuple(dict(shown) for shown in data["expected"]),
             plant=data.get("plant"),
+            backend=data.get("backend", "xla"),
         )
     except KeyError as error:
         raise UsageError(f"'{name}' is no repro: it says nothing about {error}.") from error

@@ -6,6 +6,12 @@ from typing import Any
 from overclock.verify.value_text import sides_text, state_text
 
 
+def performance_name(report: dict[str, Any]) -> str:
+    """What was compared with the reference: the environment, and the kernel it was where it was one."""
+    kernel = {"c": " as a C kernel", "cuda": " as a CUDA kernel"}
+    return report["env"] + kernel.get(report.get("backend", "xla"), "")  # reports of older versions do not have it
+
+
 def rollouts(report: dict[str, Any]) -> list[dict[str, Any]]:
     """The comparisons of a report's level 3, if that was run."""
     return next((level.get("comparisons", []) for level in report["levels"] if level["level"] == 3), [])
@@ -36,6 +42,8 @@ def level_text(level: dict[str, Any]) -> str:
     if level["level"] == 1:
         cases = sum(module["recorded"] + module["boundary"] for module in level["modules"])
         found = f"{len(level['modules'])} modules, {cases:,} recorded and boundary cases"
+        if outside := [module["name"] for module in level["modules"] if module.get("by_xla")]:
+            found += f"; computed by XLA, not by the kernel: {', '.join(outside)}"
     elif level["level"] == 2:
         checks = f"{len(level['metamorphic'])} metamorphic checks" if level["metamorphic"] else "no metamorphic checks"
         found = "; ".join([f"{len(level['scenarios'])} scenarios, {checks}", *level.get("notes", [])])

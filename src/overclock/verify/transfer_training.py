@@ -24,7 +24,7 @@ from overclock.train.policy import space_to_json
 from overclock.train.ppo import PPOConfig, make_agent, make_train
 from overclock.vector.fused import resolved
 from overclock.vector.host import flatten_state
-from overclock.vector.vectorize import vectorize
+from overclock.vector.vectorize import Backend, vectorize
 from overclock.verify.contract import Twin
 from overclock.verify.patched import Patch, load_patched
 from overclock.verify.subject import Arrays, SubjectSpec
@@ -112,7 +112,9 @@ class PerformanceTrainer(_Trainer):
             raise UsageError(f"{entry_point} has no JAX environment behind it that could be trained on (no `rules`)")
         env, params = inner.rules
         self.config = PPOConfig(**config)
-        backend = resolved(vectorize(env, self.config.num_envs)) if kernel else "auto"
+        backend: Backend = getattr(inner, "backend", "xla")
+        if backend == "xla":
+            backend = resolved(vectorize(env, self.config.num_envs)) if kernel else "auto"
         trainer = make_train(env, params, self.config, backend=backend)
         self.agent = trainer.agent
         self._init, self._jit_update = jax.jit(jax.vmap(trainer.init)), jax.jit(jax.vmap(trainer.update))

@@ -11,12 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from overclock.errors import MissingError
-from overclock.vector.fused import lane_scan, scan
+from overclock.vector.fused import lane_map, scan
 from overclock.vector.fused.c_target import VECTOR_LANES, c_library
 from overclock.vector.fused.compilers import needed_c_compiler
 from overclock.vector.fused.cuda_target import needed_cuda_compiler
@@ -49,13 +48,7 @@ def as_on_a_processor() -> Any:
 
 def through_kernel(function: Callable[..., Any], *inputs: Any) -> Any:
     """`function` of one lane over inputs whose first axis is the lanes, by one kernel; as NumPy arrays."""
-    lanes = len(jax.tree.leaves(inputs)[0])
-
-    def body(carry: Any, _: Any, given: Any, __: Any) -> tuple[Any, Any]:
-        return carry, function(*given)
-
-    _, outputs = lane_scan(body, jnp.zeros(lanes, np.int32), None, 1, constant=inputs, backend=KERNEL)
-    return jax.tree.map(lambda leaf: np.asarray(leaf)[0], outputs)
+    return jax.tree.map(np.asarray, lane_map(function, *inputs, backend=KERNEL))
 
 
 def lane_by_lane(function: Callable[..., Any], *inputs: Any) -> Any:

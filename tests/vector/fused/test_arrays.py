@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
-from vector.fused.programs import assert_same, batched, through_kernel
+from vector.fused.programs import KERNEL, assert_same, batched, through_kernel
 
 from overclock.vector.fused.values import MOST_FEW
 
@@ -256,3 +256,16 @@ def test_arrays_are_those_of_jax(dialect, function, lanes):
 
         due = {name: expected[name] for name in some}
         assert_same(through_kernel(chosen, *inputs), due, BOUNDS, inputs)
+
+
+@pytest.mark.skipif(KERNEL == "cuda", reason="a thread of a GPU has no room for it")
+@pytest.mark.parametrize("lanes", [1, 3, 200])
+def test_arrays_may_be_larger_than_the_stack_of_the_thread_that_calls(lanes):
+    """Of 8 megabytes, which is all that a thread has."""
+
+    def last(x):
+        many = jnp.broadcast_to(x, (2**21,)).at[jnp.int32(x)].set(-1.0)
+        return many[jnp.int32(x)], many[-1], many[jnp.int32(x) + 1]
+
+    x = np.arange(lanes, dtype=np.float32)
+    assert_same(through_kernel(last, x), (np.full_like(x, -1), x, x))

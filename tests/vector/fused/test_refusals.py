@@ -37,6 +37,13 @@ def test_a_sentence_names_what_is_in_the_way_and_where_it_is_written(function, n
     assert "\n" not in sentence
 
 
+def test_arrays_for_which_a_thread_has_no_room_are_refused():
+    with pytest.raises(
+        UnsupportedError, match=r"^A fused kernel has no room for arrays of 134,2\d\d,\d\d\d bytes in every"
+    ):
+        through_kernel(lambda x: jnp.broadcast_to(x, (2**25,)).at[jnp.int32(x)].set(0.0)[0], X)
+
+
 def test_a_type_of_the_state_is_refused():
     with pytest.raises(UnsupportedError, match=r"^A fused kernel does not compute with float16; use backend='xla'\.$"):
         through_kernel(lambda x: x, X.astype(np.float16))

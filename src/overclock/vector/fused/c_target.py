@@ -27,12 +27,13 @@ def threads() -> int:
 
 def c_source(program: ClosedJaxpr, signature: Signature, lanes: int | None = None) -> str:
     """The whole C file. `lanes` per vector: unless told, 16, or 1 where arrays would not stay in registers."""
-    text, arrays = source(program, signature, "c", lanes or VECTOR_LANES)
-    if lanes is None and arrays:
-        lanes, (text, _) = 1, source(program, signature, "c", 1)
+    text, array_bytes = source(program, signature, "c", lanes or VECTOR_LANES)
+    if lanes is None and array_bytes:
+        lanes, (text, array_bytes) = 1, source(program, signature, "c", 1)
+    width = lanes or VECTOR_LANES
     settings = {
-        "WIDTH": lanes or VECTOR_LANES, "INPUTS": signature.inputs, "OUTPUTS": signature.outputs, "HANDLER_TRAITS": 0,
-        "LANE_STEPS_PER_THREAD": LANE_STEPS_PER_THREAD,
+        "WIDTH": width, "ARRAY_BYTES": width * array_bytes, "INPUTS": signature.inputs, "OUTPUTS": signature.outputs,
+        "HANDLER_TRAITS": 0, "LANE_STEPS_PER_THREAD": LANE_STEPS_PER_THREAD,
     }  # fmt: skip
     defines = [f"#define {name} {value}" for name, value in settings.items()]
     parts = ['#include "xla/ffi/api/c_api.h"', *defines, text, (HERE / "threads.c").read_text()]

@@ -12,9 +12,11 @@ from jax.extend.core import ClosedJaxpr
 from overclock.vector.fused.control import assign
 from overclock.vector.fused.emitter import Emitter
 from overclock.vector.fused.prelude import Dialect, prelude
-from overclock.vector.fused.values import Few, Many, Value, size_of, strides_of, type_name
+from overclock.vector.fused.values import Few, Many, UnsupportedError, Value, size_of, strides_of, type_name
 from overclock.vector.fused.writer import Writer
 
+# What a thread's stack can hold, and what the GPU's memory has for each of the threads that it runs at a time.
+MOST_ARRAY_BYTES: dict[Dialect, int] = {"c": 2**25, "cuda": 2**16}
 MEMORY = {"b32": "unsigned char"}  # what a buffer holds where it is not the number itself
 
 
@@ -40,7 +42,7 @@ class Signature:
 
 
 def source(program: ClosedJaxpr, signature: Signature, dialect: Dialect, lanes: int) -> tuple[str, int]:
-    """(the kernel's text, how many C arrays it needs).
+    """(the kernel's text, how many bytes the C arrays of a lane take).
 
     The program maps state, constants, shared numbers and xs to state and ys.
     """
@@ -71,7 +73,9 @@ def source(program: ClosedJaxpr, signature: Signature, dialect: Dialect, lanes: 
             writer.line("if (kept >= window * total) kept = lane;")
     for place, value in enumerate(carry):
         _store(writer, f"out[{place}]", value, "lane")
-    return _text(writer, dialect, lanes), writer.arrays
+    if writer.array_bytes > MOST_ARRAY_BYTES[dialect]:
+        raise UnsupportedError(f"A fused kernel has no room for arrays of {writer.array_bytes:,} bytes in every lane")
+    return _text(writer, dialect, lanes), writer.array_bytes
 
 
 def _pointer(buffer: str, kind: str, const: bool = True) -> str:

@@ -66,6 +66,18 @@ def lane_scan(
     return carry, jax.tree.unflatten(ys_tree, results[count:])
 
 
+def lane_map(function: Callable[..., Any], *inputs: Any, backend: Backend = "xla") -> Any:
+    """`jax.vmap(function)(*inputs)`, by one kernel."""
+    if backend == "xla":
+        return jax.vmap(function)(*inputs)
+
+    def body(_: Any, __: Any, given: Any, ___: Any) -> tuple[Any, Any]:
+        return (), function(*given)
+
+    _, outputs = lane_scan(body, (), None, 1, constant=inputs, backend=backend)
+    return jax.tree.map(lambda leaf: leaf[0], outputs)
+
+
 def _by_xla(body: Body, carry: Any, xs: Any, length: int, constant: Any, shared: Any, kept: int) -> Any:
     def one(carry: Any, xs: Any, constant: Any) -> Any:
         return jax.lax.scan(lambda c, x: _step(body, c, x, constant, shared), carry, xs, length)

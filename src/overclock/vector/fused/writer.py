@@ -30,7 +30,7 @@ class Writer:
         self.vector = vector
         self.lines: list[str] = []
         self.tables: list[str] = []
-        self.arrays = 0
+        self.array_bytes = 0  # of one lane; blocks that end make room again, which is not counted
         self.active = "K_TRUE"  # which lanes the present block is meant for; the others compute without meaning
         self._depth, self._names = 1, 0
         self.known: dict[str, Any] = {}  # the numbers behind the texts of constants
@@ -90,8 +90,9 @@ class Writer:
     def array(self, shape: tuple[int, ...], dtype: Any) -> Many:
         """A new array, not yet filled."""
         name = self.name("a")
-        self.arrays += 1
-        self.line(f"{type_name(dtype)} {name}[{max(1, size_of(shape))}];")
+        kind, count = type_name(dtype), max(1, size_of(shape))
+        self.array_bytes += count * int(kind[1:]) // 8
+        self.line(f"{kind} {name}[{count}];")
         return Many(name, tuple(shape), dtype, strides_of(shape))
 
     def table(self, numbers: np.ndarray) -> Many:

@@ -1,0 +1,107 @@
+"""The judge on kernels: what plays at full speed is compared with the reference as the rules under XLA are."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("gymnasium", reason="the reference of CartPole is Gymnasium's")
+
+from overclock.c_compiler import c_compiler_fault
+from overclock.cli import main
+from overclock.envs.cartpole.twin import twin
+from overclock.errors import UsageError
+from overclock.vector.fused import elementwise
+from overclock.verify.actions import uniform
+from overclock.verify.module_runner import ModuleRunner
+from overclock.verify.performance import JaxSubject
+from overclock.verify.replay import twin_of
+from overclock.verify.repro import load_repro
+from overclock.verify.rollout import compare_rollouts
+from overclock.verify.text import performance_name
+
+pytestmark = pytest.mark.skipif(bool(c_compiler_fault()), reason=c_compiler_fault())
+TESTS = str(Path(__file__).parents[1])
+
+
+class Miscompiled(JaxSubject):
+    """A performance side whose kernels take every product for a sum; its rules are right."""
+
+    def __init__(self, num_envs, env_id, backend="xla"):
+        elementwise.FORMULAS["mul"] = elementwise.FORMULAS["add"]
+        super().__init__(num_envs, env_id, backend=backend)
+
+
+def miscompiled():
+    made = dataclasses.replace(twin().performance, entry_point="verify.test_kernels:Miscompiled")
+    return dataclasses.replace(twin(), performance=made.with_environment(PYTHONPATH=TESTS))
+
+
+def compared(side, precision="float64"):
+    return compare_rollouts(side, 16, "free_running", precision, "uniform", uniform)
+
+
+def test_cartpoles_c_kernel_is_gymnasiums_to_the_last_bit():
+    """XLA fuses products and sums into one rounding, which neither NumPy nor a kernel does."""
+    result = compared(twin().on("c"))
+    assert result.passed, result.first_divergence
+    assert {field.largest_error for field in result.fields.values()} == {0.0}
+
+
+def test_it_is_the_kernel_that_is_compared():
+    assert compared(miscompiled()).passed
+    result = compared(miscompiled().on("c"))
+    assert not result.passed
+    assert result.first_divergence.field == "state.x"
+
+
+def test_a_planted_bug_is_in_the_kernel_too():
+    assert not compared(twin().on("c").planted("polemass-plus"), "float32").passed
+    assert not compared(twin().planted("polemass-plus").on("c"), "float32").passed
+
+
+def test_xla_is_what_a_twin_has_unless_told():
+    assert twin().backend == "xla"
+    assert twin().on("xla") == twin()
+    assert twin().on("c").backend == "c"
+    environments = {side: dict(twin().on(side).performance_in("float32").environment) for side in ("c", "cuda")}
+    assert environments["c"]["JAX_PLATFORMS"] == "cpu"
+    assert environments["cuda"]["JAX_PLATFORMS"] == "cuda,cpu"
+
+
+def test_a_side_that_is_not_written_in_jax_has_no_kernel():
+    foreign = dataclasses.replace(twin().performance, entry_point="overclock.verify.native_subject:NativeSubject")
+    with pytest.raises(UsageError, match=r"^The performance side of cartpole-v1 takes no backend: .*NativeSubject\.$"):
+        dataclasses.replace(twin(), performance=foreign).on("c")
+
+
+@pytest.mark.filterwarnings("ignore:No data was collected")
+def test_level_1_says_which_module_has_no_kernel():
+    pytest.importorskip("coverage", reason="level 1 measures code coverage")
+    side = twin().on("c").performance
+    runner = ModuleRunner(1, (side.entry_point, dict(side.options)), str(twin().modules))
+    limits = {name: np.array([value]) for name, value in (("low", -0.05), ("high", 0.05))}
+    sample = runner.run("distribution", limits, 1)
+    observed = runner.run("observe", {name: np.ones(3) for name in ("x", "x_dot", "theta", "theta_dot")}, 3)
+    runner.coverage()  # ends the measurement
+    assert sample["by_xla"].startswith("A fused kernel has no room for arrays of ")
+    assert observed["by_xla"] is None
+    assert observed["outputs"]["obs"].tolist() == np.ones((3, 4)).tolist()
+
+
+def test_the_command_keeps_kernels_apart_and_its_repro_is_about_the_kernel(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("jinja2", reason="the page needs the extra 'report'")
+    pytest.importorskip("matplotlib", reason="the page needs the extra 'report'")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("overclock.verify.engine.returns_alone", lambda *_, **__: None)  # trains; not looked at here
+    words = ["verify", "cartpole", "--only", "3", "--episodes", "4", "--plant", "polemass-plus", "--backend", "c"]
+    assert main(words) == 1
+    assert "cartpole-v1 as a C kernel against gymnasium:CartPole-v1" in capsys.readouterr().out
+    folder = tmp_path / "runs" / "verify-cartpole-v1-c-plant-polemass-plus"
+    report = json.loads((folder / "report.json").read_text())["verify"]
+    assert report["backend"] == "c"
+    assert report["command"].endswith("--only 3 --plant polemass-plus --backend c")
+    assert performance_name(report) == "cartpole-v1 as a C kernel"
+    assert twin_of(load_repro(folder / "repro" / "1")).backend == "c"
