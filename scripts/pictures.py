@@ -29,8 +29,8 @@ def main() -> None:
     parser.add_argument("--figures", type=Path, help="the JSON file that keeps the figures")
     arguments = parser.parse_args()
     verify = json.loads(arguments.report.read_text())["verify"]
-    about = {name: verify[name] for name in ("env", "reference", "command", "date", "versions")}
-    about["machine"] = machine.describe(machine.find_device("cpu"))
+    about = {name: verify[name] for name in ("env", "backend", "reference", "command", "date", "versions")}
+    about["machine"] = machine.describe(machine.find_device("gpu" if verify["backend"] == "cuda" else "cpu"))
     pictures, figures = {}, {}
     for level in verify["levels"]:
         found = level.get("envelope")
