@@ -72,9 +72,7 @@ struct Ran {
 
 /// Instructions while they are within reach, up to the horizon or for a while.
 fn run_near(cpu: &mut Cpu, machine: &mut Machine, rom: &Rom, start: u64) -> Ran {
-    let bank = |address| rom.code.get(machine.rom_place(address) / BANK);
-    let (low, high) = (bank(0x0000), bank(0x4000));
-    let Some(code) = (if cpu.pc < 0x4000 { low } else { high }).filter(|_| cpu.pc < 0x8000) else {
+    let Some(code) = rom.code.get(machine.rom_place(cpu.pc) / BANK) else {
         return Ran { now: start, began: start, reached: false, opcode: UNKNOWN };
     };
     let mut near = Near {
@@ -83,15 +81,8 @@ fn run_near(cpu: &mut Cpu, machine: &mut Machine, rom: &Rom, start: u64) -> Ran 
         f: cpu.f,
         ime: cpu.ime,
         sp: cpu.sp,
-        banks: [low, high],
-        bytes: &rom.bytes,
-        rom_map: &machine.rom_map,
-        ram: &mut machine.ram,
-        read_map: &machine.read_map,
-        write_map: &machine.write_map,
-        high: &mut machine.high,
-        requested: machine.requested,
-        idle: &mut machine.idle,
+        rom,
+        machine,
         left: Left::default(),
     };
     near.go_on(u64::from(cpu.pc), cpu.a, cpu.bc(), cpu.de(), cpu.hl);

@@ -44,6 +44,11 @@ impl GameBoy {
         gameboy
     }
 
+    /// Bytes that a console with this cartridge takes; a Game Boy Color's picture comes on top.
+    pub fn size(rom: &Rom) -> usize {
+        size_of::<Self>() + CARTRIDGE + rom.ram_size + PIXELS
+    }
+
     /// What boot code leaves behind, as far as games rely on it.
     fn start_at_cartridge(&mut self) {
         let (color, checksum) = (self.machine.is_color, self.machine.rom.bytes[0x14D]);

@@ -3,32 +3,29 @@
 use crate::bus::place;
 use crate::code::{Code, OPERANDS};
 use crate::cpu::{Access, Cpu};
-use crate::idle::Idle;
-use crate::rom::BANK;
+use crate::machine::Machine;
+use crate::rom::{BANK, Rom};
 
 /// Bits of PC, below those of the time.
 pub(crate) const PC: u32 = 16;
 /// An M-cycle of time.
 pub(crate) const M: u64 = 4 << PC;
+
 /// What can be reached without a call, and the registers that are not handed from one instruction to the next.
+///
+/// In this order SP is at no multiple of four: there the compiler would load four bytes of which two were just stored,
+/// and PUSH after PUSH would have to wait for memory.
+#[repr(C)]
 pub(crate) struct Near<'a> {
-    /// Where PC is: one of `banks`.
+    /// The bank in which PC is.
     pub code: &'a Code,
-    /// The time at which to stop, as in `at`.
+    /// The time at which to stop, as in `at`; 0 once an interrupt waits that is allowed.
     pub limit: u64,
     pub f: u8,
     pub ime: bool,
     pub sp: u16,
-    /// The code at 0000 and 4000.
-    pub banks: [Option<&'a Code>; 2],
-    pub bytes: &'a [u8],
-    pub rom_map: &'a [u32; 4],
-    pub ram: &'a mut [u8],
-    pub read_map: &'a [u32; 16],
-    pub write_map: &'a [u32; 16],
-    pub high: &'a mut [u8; 0x80],
-    pub requested: u8,
-    pub idle: &'a mut Idle,
+    pub rom: &'a Rom,
+    pub machine: &'a mut Machine,
     pub left: Left,
 }
 
@@ -45,13 +42,6 @@ pub(crate) struct Left {
     pub reached: bool,
 }
 
-impl Near<'_> {
-    #[inline(always)]
-    fn rom_place(&self, address: u16) -> usize {
-        self.rom_map[usize::from(address >> 14)].wrapping_add(u32::from(address)) as usize
-    }
-}
-
 /// One instruction on its way.
 pub(crate) struct One<'n, 'a> {
     pub near: &'n mut Near<'a>,
@@ -66,15 +56,15 @@ impl Access for One<'_, '_> {
 
     #[inline(always)]
     fn read(&mut self, _m: u64, address: u16) -> Option<u8> {
-        if let Some(byte) = self.near.ram.get(place(self.near.read_map, address)) {
+        if let Some(byte) = self.near.machine.ram.get(place(&self.near.machine.read_map, address)) {
             return Some(*byte);
         }
-        self.near.bytes.get(self.near.rom_place(address)).copied()
+        self.near.rom.bytes.get(self.near.machine.rom_place(address)).copied()
     }
 
     #[inline(always)]
     fn write(&mut self, _m: u64, address: u16, value: u8) -> Option<()> {
-        *self.near.ram.get_mut(place(self.near.write_map, address))? = value;
+        *self.near.machine.ram.get_mut(place(&self.near.machine.write_map, address))? = value;
         Some(())
     }
 
@@ -105,7 +95,7 @@ impl Access for One<'_, '_> {
 
     #[inline(always)]
     fn read_high(&mut self, _m: u64, register: u8) -> Option<u8> {
-        (register >= 0x80).then(|| self.near.high[usize::from(register & 0x7F)])
+        (register >= 0x80).then(|| self.near.machine.high[usize::from(register & 0x7F)])
     }
 
     #[inline(always)]
@@ -113,7 +103,7 @@ impl Access for One<'_, '_> {
         if !(0x80..0xFF).contains(&register) {
             return None;
         }
-        self.near.high[usize::from(register & 0x7F)] = value;
+        self.near.machine.high[usize::from(register & 0x7F)] = value;
         Some(())
     }
 
@@ -124,7 +114,11 @@ impl Access for One<'_, '_> {
 
     #[inline(always)]
     fn interrupts_on(&mut self) -> Option<()> {
-        (self.near.requested & self.near.high[0x7F] & 0x1F == 0).then_some(())
+        if self.near.machine.requested & self.near.machine.high[0x7F] & 0x1F != 0 {
+            self.near.machine.stop_soon();
+            self.near.limit = 0;
+        }
+        Some(())
     }
 
     #[inline(always)]
@@ -139,20 +133,20 @@ impl Access for One<'_, '_> {
 
     #[inline(always)]
     fn branch(&mut self, cpu: &mut Cpu, offset: u8) {
-        self.near.idle.forget();
+        self.near.machine.idle.forget();
         self.next(cpu, 2, 3);
         self.at = self.at.wrapping_add_signed(i64::from(offset as i8));
     }
 
     #[inline(always)]
     fn jump(&mut self, cpu: &mut Cpu, target: u16) -> Option<()> {
-        self.near.idle.forget();
+        self.near.machine.idle.forget();
         self.go_to(cpu, target, 4)
     }
 
     #[inline(always)]
     fn go_to(&mut self, _cpu: &mut Cpu, target: u16, m: u64) -> Option<()> {
-        self.near.code = (*self.near.banks.get(usize::from(target >> 14))?)?;
+        self.near.code = self.near.rom.code.get(self.near.machine.rom_place(target) / BANK)?;
         self.at = self.at >> PC << PC | u64::from(target);
         self.at += m * M;
         Some(())

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::code::{Code, decode};
+use crate::state::fingerprint;
 
 /// Bytes of a bank of ROM.
 pub const BANK: usize = 0x4000;
@@ -85,6 +86,8 @@ pub struct Rom {
     pub(crate) color: bool,
     /// A collection of games, each of them with the logo: an MBC1 of 64 banks is wired in another way then.
     pub(crate) several: bool,
+    /// What its states bear, to be told from those of other ROMs.
+    pub(crate) mark: u64,
 }
 
 impl Rom {
@@ -128,7 +131,8 @@ impl Rom {
             && bytes[LOGO] == bytes[16 * BANK + LOGO.start..16 * BANK + LOGO.end];
         let color = bytes[0x143] & 0x80 != 0;
         let code = decode(&padded);
-        Ok(Self { mapper, ram_size, has_clock, color, several, code, bytes: padded.into_boxed_slice() })
+        let mark = fingerprint(&padded);
+        Ok(Self { mapper, ram_size, has_clock, color, several, mark, code, bytes: padded.into_boxed_slice() })
     }
 
     /// The letters of the title, as far as they are letters.

@@ -29,7 +29,8 @@ const FIXED: [[u8; 3]; 9] = [
 
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
-    pub shades: [u8; PIXELS],
+    /// Apart from the rest, so that a console is small and moving one costs nothing.
+    pub shades: Box<[u8; PIXELS]>,
     /// 15-bit colors; empty on a Game Boy.
     pub colors: Box<[u16]>,
     /// Nothing has been drawn yet: every byte of the picture is 0.
@@ -45,7 +46,14 @@ pub(crate) struct Screen {
 impl Screen {
     pub fn new(color: bool) -> Self {
         let colors = vec![0x7FFF; if color { PIXELS } else { 0 }].into_boxed_slice();
-        Self { shades: [0; PIXELS], colors, blank: true, drawing: false, window_line: 0, window_reached: false }
+        Self {
+            shades: Box::new([0; PIXELS]),
+            colors,
+            blank: true,
+            drawing: false,
+            window_line: 0,
+            window_reached: false,
+        }
     }
 
     pub fn rgba(&self, into: &mut [u8]) {
@@ -55,7 +63,7 @@ impl Screen {
         }
         let pixels = into.chunks_exact_mut(4);
         if self.colors.is_empty() {
-            for (pixel, shade) in pixels.zip(&self.shades) {
+            for (pixel, shade) in pixels.zip(self.shades.as_slice()) {
                 let gray = GRAYS[usize::from(shade & 3)];
                 pixel.copy_from_slice(&[gray, gray, gray, 0xFF]);
             }

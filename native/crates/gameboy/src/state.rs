@@ -42,6 +42,20 @@ impl std::error::Error for StateError {}
 pub(crate) trait Saved {
     fn put(&self, out: &mut Vec<u8>);
     fn take(&mut self, from: &mut &[u8]) -> Option<()>;
+
+    fn put_all(items: &[Self], out: &mut Vec<u8>)
+    where
+        Self: Sized,
+    {
+        items.iter().for_each(|item| item.put(out));
+    }
+
+    fn take_all(items: &mut [Self], from: &mut &[u8]) -> Option<()>
+    where
+        Self: Sized,
+    {
+        items.iter_mut().try_for_each(|item| item.take(from))
+    }
 }
 
 /// The fields of a type that belong to a state, in their order.
@@ -77,7 +91,32 @@ macro_rules! saved_numbers {
         })*
     };
 }
-saved_numbers!(u8, u16, i16, u32, u64);
+saved_numbers!(u16, i16, u32, u64);
+
+/// Most of a state is memory, which is copied as it is.
+impl Saved for u8 {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(*self);
+    }
+
+    fn take(&mut self, from: &mut &[u8]) -> Option<()> {
+        let (byte, rest) = from.split_first()?;
+        *self = *byte;
+        *from = rest;
+        Some(())
+    }
+
+    fn put_all(items: &[Self], out: &mut Vec<u8>) {
+        out.extend_from_slice(items);
+    }
+
+    fn take_all(items: &mut [Self], from: &mut &[u8]) -> Option<()> {
+        let (bytes, rest) = from.split_at_checked(items.len())?;
+        items.copy_from_slice(bytes);
+        *from = rest;
+        Some(())
+    }
+}
 
 impl Saved for bool {
     fn put(&self, out: &mut Vec<u8>) {
@@ -113,11 +152,11 @@ impl Saved for Option<u64> {
 
 impl<T: Saved> Saved for [T] {
     fn put(&self, out: &mut Vec<u8>) {
-        self.iter().for_each(|item| item.put(out));
+        T::put_all(self, out);
     }
 
     fn take(&mut self, from: &mut &[u8]) -> Option<()> {
-        self.iter_mut().try_for_each(|item| item.take(from))
+        T::take_all(self, from)
     }
 }
 
@@ -131,7 +170,7 @@ impl<T: Saved, const N: usize> Saved for [T; N] {
     }
 }
 
-impl<T: Saved> Saved for Box<[T]> {
+impl<T: Saved + ?Sized> Saved for Box<T> {
     fn put(&self, out: &mut Vec<u8>) {
         self.as_ref().put(out);
     }
@@ -147,7 +186,7 @@ impl GameBoy {
         let mut out = Vec::with_capacity(self.machine.ram.len() + 3 * crate::PIXELS);
         out.extend_from_slice(MAGIC);
         VERSION.put(&mut out);
-        self.cartridge_mark().put(&mut out);
+        self.machine.rom.mark.put(&mut out);
         self.options_mark().put(&mut out);
         Saved::put(self, &mut out);
         self.machine.screen.window_line.put(&mut out);
@@ -181,7 +220,7 @@ impl GameBoy {
         }
         cartridge.take(from).ok_or(StateError::Truncated)?;
         options.take(from).ok_or(StateError::Truncated)?;
-        if cartridge != self.cartridge_mark() {
+        if cartridge != self.machine.rom.mark {
             return Err(StateError::OtherCartridge);
         }
         if options != self.options_mark() {
@@ -203,10 +242,6 @@ impl GameBoy {
         Ok(())
     }
 
-    fn cartridge_mark(&self) -> u64 {
-        fingerprint(&self.machine.rom.bytes)
-    }
-
     fn options_mark(&self) -> u64 {
         let machine = &self.machine;
         let options = [u8::from(machine.is_color), machine.compat as u8, u8::from(machine.sound.is_emulated())];
@@ -214,8 +249,8 @@ impl GameBoy {
     }
 }
 
-/// FNV-1a over words of eight bytes: ROMs are large and states are saved often.
-fn fingerprint(bytes: &[u8]) -> u64 {
+/// FNV-1a over words of eight bytes: ROMs are large.
+pub(crate) fn fingerprint(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let words = words.iter().map(|word| u64::from_le_bytes(*word));
     words.chain(rest.iter().map(|byte| u64::from(*byte))).fold(0xCBF2_9CE4_8422_2325, |hash, word| {

@@ -92,3 +92,24 @@ fn code_that_runs_from_one_bank_into_the_next_goes_on_there() {
     rom[0x3FFD..0x4002].copy_from_slice(&[0x2C, 0x2C, 0x3E, 0x77, 0x3C]);
     agree(&rom, &Options::default(), 6, "an instruction across the end");
 }
+
+/// The timer interrupts every 128 cycles and every HBlank does, so that one often waits when the other's handler returns.
+#[test]
+fn an_interrupt_that_waits_for_reti_comes_before_the_next_instruction() {
+    let handler = |counter: u8| [0xE5, 0x21, counter, 0xC0, 0x34, 0xE1, 0xD9, 0x00];
+    let set_up = [
+        0x3E, 0xF8, 0xE0, 0x06, 0xE0, 0x05, 0x3E, 0x05, 0xE0, 0x07, 0x3E, 0x08, 0xE0, 0x41, 0xAF, 0xE0, 0x0F, 0x3E,
+        0x07, 0xE0, 0xFF, 0xFB,
+    ];
+    let counts_in_rom = [0x0C, 0x18, 0xFD].as_slice();
+    let counts_in_ram = &[0x21, 0x00, 0xC1, 0x36, 0x0C, 0x23, 0x36, 0x18, 0x23, 0x36, 0xFD, 0xC3, 0x00, 0xC1];
+    for (what, stack, program) in [
+        ("in ROM", [0x31, 0x00, 0xE0], counts_in_rom),
+        ("with a stack in high RAM", [0x31, 0xFE, 0xFF], counts_in_rom),
+        ("in RAM", [0x31, 0x00, 0xE0], counts_in_ram),
+    ] {
+        let mut rom = rom_of(&[stack.as_slice(), &set_up, program].concat());
+        rom[0x40..0x58].copy_from_slice(&[handler(0), handler(1), handler(2)].concat());
+        agree(&rom, &Options::default(), 20, what);
+    }
+}

@@ -119,7 +119,7 @@ impl VecGameBoy {
         let own = [shape, vec![num_envs, settings.ram.len()]];
         let own = own.map(|shape| zeros.call1((PyTuple::new(py, shape)?, "uint8")).map(Bound::unbind));
         let [obs, values] = own;
-        let memory = num_envs.checked_mul(size_of::<gameboy::GameBoy>());
+        let memory = num_envs.checked_mul(gameboy::GameBoy::size(&rom));
         if memory.is_none_or(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_err()) {
             return Err(PyMemoryError::new_err(format!("There is not enough memory for {num_envs} consoles.")));
         }
