@@ -72,6 +72,20 @@ def test_a_wrong_option_says_which_there_are(option, sentence):
     assert str(caught.value) == sentence
 
 
+@pytest.mark.parametrize(
+    ("env_id", "parameter", "value"),
+    [("probe", "bonus", 2.0), ("walker2d", "forward_reward_weight", 2.0), ("cartpole", "max_steps", 7)],
+)
+def test_a_parameter_given_as_an_option_says_how_it_is_changed(env_id, parameter, value):
+    add("probe-v0")
+    with pytest.raises(UsageError) as caught:
+        registry.make(env_id, **{parameter: value})
+    assert str(caught.value) == (
+        f"{registry.full_id(env_id)} has '{parameter}' as a parameter, not as an option; "
+        f"use params.replace({parameter}={value})."
+    )
+
+
 @dataclasses.dataclass(frozen=True)
 class Optioned:
     """Options of every type that is checked, and one that is not."""

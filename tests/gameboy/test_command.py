@@ -89,9 +89,42 @@ def test_a_suite_tells_who_passes(tmp_path, capsys):
         (tmp_path / f"{name}.gb").write_bytes(assemble(SAYS.format(bc=bc), name=name).rom)
     assert command.main(["suite", str(tmp_path), "--frames", "30"]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[0].split() == ["good.gb", "pass", "pass", "pass"]
-    assert said[1].split() == ["silent.gb", "-", "-", "-"]
-    assert said[2] == "passed of 2: PyBoy 1, pyboy 1, hardware 1"
+    assert said[1].split() == ["ROM", "PyBoy", "pyboy", "hardware"]
+    assert said[2].split() == ["good.gb", "pass", "pass", "pass"]
+    assert said[3].split() == ["silent.gb", "-", "-", "-"]
+    assert said[4] == "passed of 2: PyBoy 1, pyboy 1, hardware 1"
+
+
+def test_a_suite_tells_why_a_rom_said_nothing(tmp_path, capsys):
+    (tmp_path / "folder.gb").mkdir()
+    (tmp_path / "folder.gb" / "empty.gb").write_bytes(b"")
+    (tmp_path / "gone.gb").symlink_to(tmp_path / "gone.gb")
+    (tmp_path / "short.gbc").write_bytes(b"short")
+    assert command.main(["suite", str(tmp_path), "--frames", "30"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[2].split() == ["folder.gb/empty.gb", "-", "-", "-"]
+    assert said[3].startswith("    PyBoy: ")
+    assert said[4] == "    pyboy, hardware: This ROM has 0 bytes; a Game Boy ROM has at least 32768."
+    assert said[5].split() == ["short.gbc", "-", "-", "-"]
+    assert said[7] == "    pyboy, hardware: This ROM has 5 bytes; a Game Boy ROM has at least 32768."
+    assert said[8] == "passed of 2: PyBoy 0, pyboy 0, hardware 0"
+
+
+def test_a_rom_that_cannot_be_read_is_told_and_the_others_run(tmp_path, capsys, monkeypatch):
+    for name in ("good", "locked"):
+        (tmp_path / f"{name}.gb").write_bytes(assemble(SAYS.format(bc=0x0305), name=name).rom)
+    read = Path.read_bytes
+
+    def refused(path):
+        if path.name == "locked.gb":
+            raise PermissionError(13, "Permission denied")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    assert command.main(["suite", str(tmp_path), "--frames", "30"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[2].split() == ["good.gb", "pass", "pass", "pass"]
+    assert said[4] == "    PyBoy, pyboy, hardware: The file cannot be read: Permission denied."
 
 
 @pytest.mark.parametrize(("word", "verdict"), [("Passed", "pass"), ("Failed", "fail"), ("Pass", "-")])
@@ -103,7 +136,7 @@ def test_a_suite_can_print_its_verdict_to_the_serial_port(word, verdict, tmp_pat
     text = code(*lines, "end:", "jr end")
     (tmp_path / "prints.gb").write_bytes(assemble(text, name="prints").rom)
     assert command.main(["suite", str(tmp_path), "--frames", "30"]) == 0
-    assert capsys.readouterr().out.splitlines()[0].split() == ["prints.gb", verdict, verdict, verdict]
+    assert capsys.readouterr().out.splitlines()[2].split() == ["prints.gb", verdict, verdict, verdict]
 
 
 def test_a_suite_can_leave_its_verdict_in_memory(tmp_path, capsys):
@@ -112,7 +145,7 @@ def test_a_suite_can_leave_its_verdict_in_memory(tmp_path, capsys):
     text += code("ldh a, [0xFF02]", "rlca", "and 1", "xor 1", "inc a", "ldh [0xFF82], a", "end:", "jr end")
     (tmp_path / "serial.gb").write_bytes(assemble(text, name="serial").rom)
     assert command.main(["suite", str(tmp_path), "--frames", "30", "--verdict", "FF82:01:02"]) == 0
-    assert capsys.readouterr().out.splitlines()[0].split() == ["serial.gb", "fail", "fail", "pass"]
+    assert capsys.readouterr().out.splitlines()[2].split() == ["serial.gb", "fail", "fail", "pass"]
 
 
 @pytest.mark.parametrize(
@@ -132,6 +165,26 @@ def test_what_is_no_suite_is_refused(words, sentence, tmp_path, capsys):
     assert sentence in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("place", ["nowhere", "file.gb"])
+def test_a_suite_is_a_folder(place, tmp_path, capsys):
+    (tmp_path / "file.gb").write_bytes(b"")
+    with pytest.raises(SystemExit):
+        command.main(["suite", str(tmp_path / place)])
+    assert f"{place} is not a folder; give one with .gb or .gbc files in it." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["check", "joypad"], ["trace", "maze", "--frame", "3"]])
+def test_without_pyboy_there_is_nothing_to_compare_with(words, monkeypatch, capsys):
+    def missing(*_, **__):
+        raise MissingError("There is no PyBoy.")
+
+    monkeypatch.setattr(command, "check_rom", missing)
+    monkeypatch.setattr(command, "trace", missing)
+    with pytest.raises(SystemExit):
+        command.main(words)
+    assert "There is no PyBoy." in capsys.readouterr().err
+
+
 def test_a_suite_without_an_emulator_is_refused(monkeypatch, tmp_path, capsys):
     """Nothing would be said of any ROM, which is no agreement."""
 
@@ -147,7 +200,8 @@ def test_a_suite_without_an_emulator_is_refused(monkeypatch, tmp_path, capsys):
 def test_a_rom_from_which_pyboy_never_comes_back_is_left():
     rom = assemble(code("org 0x150", "start:", "db 0xD3"), name="stuck").rom
     with Apart(seconds=3.0) as apart:
-        assert apart.outcome(rom, PYBOY, False, None, 30) is None
+        left = apart.outcome(rom, PYBOY, False, None, 30)
+        assert (left.said, left.why) == (None, "It did not come back within 3 seconds.")
         apart.seconds = PATIENCE
         good = assemble(SAYS.format(bc=0x0305), name="good").rom
-        assert apart.outcome(good, PYBOY, False, None, 30) is True
+        assert apart.outcome(good, PYBOY, False, None, 30).said is True

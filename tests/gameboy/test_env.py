@@ -181,9 +181,16 @@ def test_hooks_count_by_symbol_or_address_over_all_episodes():
     assert list(counts) == ["vblank", str(begin)]
     assert (counts["vblank"] >= 48).all()
     assert counts[str(begin)].tolist() == [1, 1]  # the episode that began after the second step
-    for wrong in ("nowhere", "1:x", "12345", "0:12345"):
+    for wrong in ("nowhere", "1:x", "12345", 5, []):
         with pytest.raises(UsageError, match="A hook is a symbol"):
             batch.hook(wrong)
+    for wrong, sentence in (
+        ("0:12345", "An address must be a whole number from 0 to 65535, got 74565."),
+        ("2:4000", "A hook's bank in this cartridge must be a whole number from 0 to 1, got 2."),
+    ):
+        with pytest.raises(UsageError, match=sentence):
+            batch.hook(wrong)
+    assert len(batch.hook_counts()) == 2
 
 
 def own_files(tmp_path, **symbols):

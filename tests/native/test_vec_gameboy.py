@@ -1,6 +1,7 @@
 """`VecGameBoy` against the extension's single `GameBoy`, driven by the same calls."""
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -200,6 +201,38 @@ def test_bytes_that_are_no_state_change_nothing(change, sentence):
     assert bytes(many.save_state(0)) == state
 
 
+def test_a_pickled_state_goes_on_as_the_state_itself():
+    many = seeded()
+    many.step([1, 2, 4])
+    kept = many.save_state(2)
+    again = pickle.loads(pickle.dumps(kept))
+    assert (bytes(again), again.cycles) == (bytes(kept), kept.cycles)
+    many.load_state(0, kept)
+    many.load_state(1, again)
+    obs, ram = many.step([8, 8, 8])
+    for array in (obs, ram):
+        np.testing.assert_array_equal(array[1], array[0])
+    many.set_start(again)
+    many.reset(frames=24)
+    assert many.save_state(0).cycles > kept.cycles
+
+
+def test_a_pickled_state_of_something_else_is_refused_by_the_batch():
+    many = seeded()
+    before = bytes(many.save_state(0))
+    damaged = bytes(many.save_state(0))[:-1]
+    for state, sentence in (
+        (native.GameBoyState(damaged), "cut off or damaged; nothing of it was loaded."),
+        (pickle.loads(pickle.dumps(other_state())), "saved with another ROM"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            many.load_state(0, state)
+    pickled = pickle.dumps(many.save_state(0)).replace(b"OCGB", b"XXXX")
+    with pytest.raises(ValueError, match="These bytes are not a saved state of a Game Boy"):
+        pickle.loads(pickled)
+    assert bytes(many.save_state(0)) == before
+
+
 def test_episodes_begin_where_they_are_told_to():
     many = seeded()
     many.step([1] * 3)
@@ -256,6 +289,47 @@ def test_hooks_count_per_lane_and_outlive_resets():
         ),
         (lambda: batch(sound=True, sample_rate=-1), "sample_rate must be .*, got -1."),
         (lambda: native.GameBoy(MAZE.rom, sound=True, sample_rate=4194305), "sample_rate must be .*, got 4194305."),
+        (lambda: batch(sound=True, sample_rate="a"), "sample_rate must be .*, got 'a'."),
+        (lambda: batch(sample_rate=None), "sample_rate must be .*, got None."),
+        (lambda: batch(boot_frames=-1), "boot_frames must be a whole number from 0 to 4294967295, got -1."),
+        (lambda: batch(boot_frames=2**32), "boot_frames must be .*, got 4294967296."),
+        (lambda: batch(boot_frames="a"), "boot_frames must be .*, got 'a'."),
+        (lambda: batch(compat=None), "compat must be one of 'pyboy', 'hardware', got None."),
+        (lambda: batch(model=None), "model must be one of 'auto', 'dmg', 'cgb', got None."),
+        (lambda: batch(observation=3), "observation must be one of .*, got 3."),
+        (lambda: batch(sound="yes"), "sound must be True or False, got 'yes'."),
+        (lambda: batch(boot="boot.bin"), "boot must be bytes or None, got 'boot.bin'."),
+        (lambda: batch(boot=b""), "Boot code of a Game Boy has 256 bytes; got 0."),
+        (lambda: batch(boot=boot_for(True)), "Boot code of a Game Boy has 256 bytes; got 2304."),
+        (lambda: batch(boot=boot_for(False), model="cgb"), "a Game Boy Color has 2304 bytes, .*; got 256."),
+        (lambda: batch(boot=bytes(2048), model="cgb"), "a Game Boy Color has 2304 bytes, .*; got 2048."),
+        (lambda: native.GameBoy(MAZE.rom, boot=bytes(255)), "Boot code of a Game Boy has 256 bytes; got 255."),
+        (lambda: native.GameBoy(MAZE.rom, cgb="yes"), "cgb must be True or False, got 'yes'."),
+        (lambda: native.GameBoy("maze.gb"), "rom must be the bytes of a ROM, got 'maze.gb'."),
+        (lambda: native.GameBoy(MAZE.rom).tick(-1), "The number of frames must be .*, got -1."),
+        (lambda: native.GameBoy(MAZE.rom).tick(1, "yes"), "render must be True or False, got 'yes'."),
+        (lambda: native.GameBoy(MAZE.rom).press(1), "There is no button 1"),
+        (lambda: native.GameBoy(MAZE.rom).button("a", -1), "The number of frames must be .*, got -1."),
+        (lambda: native.GameBoy(MAZE.rom).read(-1), "An address must be a whole number from 0 to 65535, got -1."),
+        (lambda: native.GameBoy(MAZE.rom).read(0, 1 << 20), "length must be a whole number from 0 to 65536"),
+        (lambda: native.GameBoy(MAZE.rom).write(0xC000, 256), "A byte must be a whole number from 0 to 255, got 256."),
+        (lambda: native.GameBoy(MAZE.rom).read_bank(-1, 0x4000), "A bank must be .*, got -1."),
+        (lambda: native.GameBoy(MAZE.rom).load_state("file"), "A state is bytes, got 'file'."),
+        (lambda: native.GameBoy(MAZE.rom).hook(2, 0x4000), "A hook's bank in this cartridge must be .*, got 2."),
+        (lambda: native.GameBoy(MAZE.rom).hook(1, 0x4000, "yes"), "stop must be True or False, got 'yes'."),
+        (lambda: batch().tick(-1), "The number of frames must be a whole number from 0 to 4294967295, got -1."),
+        (lambda: batch().tick(1.5), "The number of frames must be .*, got 1.5."),
+        (lambda: batch().tick(True), "The number of frames must be .*, got True."),
+        (lambda: batch().reset(frames="a"), "The number of frames must be .*, got 'a'."),
+        (lambda: batch().hook(2, 0x4000), "A hook's bank in this cartridge must be a whole number from 0 to 1, got 2."),
+        (lambda: batch().hook("a", 0x150), "A hook's bank in this cartridge must be .*, got 'a'."),
+        (lambda: batch().hook(0, 0x10000), "An address must be a whole number from 0 to 65535, got 65536."),
+        (lambda: batch().hook(0, None), "An address must be .*, got None."),
+        (lambda: batch().hook(1, 0xC000), "A hook above 7FFF has bank 0, got 1 with C000."),
+        (lambda: batch().screen("a"), "There is no lane 'a'; lanes are 0 to 2."),
+        (lambda: batch().step([0] * 3, out=5), "out must be a dict of arrays, got 5."),
+        (lambda: native.GameBoyState("file"), "A state is a GameBoyState or its bytes, got 'file'."),
+        (lambda: native.GameBoyState(b"OCGB"), "This state is cut off or damaged"),
         (lambda: batch(threads=0), "threads must be a positive whole number, got 0."),
         (lambda: batch().step([0, 0]), r"Buttons must have shape \(3,\), got \(2,\)."),
         (lambda: batch().step([0, 0, 256]), "Buttons must be 0 to 255, got 256 in lane 2."),

@@ -6,24 +6,34 @@ An environment is a frozen, hashable dataclass. Its fields are static (they deci
 """
 
 import functools
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from overclock.env.options import checked_parameters
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Space
 from overclock.env.struct import Struct
+from overclock.errors import UsageError
 
 Obs = Any
 Key = Rng | jax.Array
+STEP_LIMIT = 1 << 31  # steps are counted in int32
 
 
 class Params(Struct):
     """Numbers of the rules that may differ between members of a batch. `max_steps=None` means no time limit."""
 
     max_steps: int | None = None
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some parameters changed; a name or a value that does not fit is refused."""
+        limit = changes.get("max_steps")
+        if isinstance(limit, int) and not 1 <= limit < STEP_LIMIT:
+            raise UsageError(f"max_steps must be 1 to 2**31 - 1, or None for no time limit, got {limit!r}.")
+        return super().replace(**checked_parameters(self, changes))
 
 
 class EnvState(Struct):

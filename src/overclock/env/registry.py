@@ -189,8 +189,18 @@ def make(env_id: str, **static: Any) -> "tuple[Environment[Any, Any], Params]":
         raise _unusable(entry.id, entry.entry_point, error) from error
     made_by_class = isinstance(cls, type)
     known = [field.name for field in dataclasses.fields(cls)] if made_by_class else []
-    static = checked_options(entry.id, cls, known, static)
+    static = checked_options(entry.id, cls, known, static, lambda: _parameters(cls))
     if not made_by_class:
         return cls()
     env = cls(**static)
     return env, env.default_params()
+
+
+def _parameters(maker: Callable[[], Any]) -> list[str]:
+    """The names of an environment's parameters, where it can be made without options."""
+    try:
+        made = maker()
+        params = made.default_params() if isinstance(maker, type) else made[1]
+        return [field.name for field in dataclasses.fields(params)]
+    except Exception:  # whatever an environment does that cannot be made like this; its options are told then
+        return []

@@ -74,41 +74,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m overclock.gameboy")
     commands = parser.add_subparsers(dest="command", required=True)
     check = commands.add_parser("check", help="compare ROMs of ours with PyBoy, frame by frame")
-    check.add_argument("names", nargs="*")
+    check.add_argument("names", nargs="*", metavar="NAME", help="a part of the names of ROMs; all of them without one")
     check.add_argument("--fuzz", type=int, help="the seed of random inputs, skipped and drawn frames, saved states")
     check.add_argument("--episodes", type=int, help="so many seeds, from that of --fuzz (0) on")
     tracing = commands.add_parser("trace", help="tell what PyBoy executed up to a frame")
-    tracing.add_argument("name")
-    tracing.add_argument("--frame", type=int, required=True)
-    tracing.add_argument("--last", type=int, default=40)
+    tracing.add_argument("name", help="the whole name of a ROM of ours; `check` lists them")
+    tracing.add_argument("--frame", type=int, required=True, help="the last frame to run, counted from 1")
+    tracing.add_argument("--last", type=int, default=40, help="so many instructions of its end (40)")
     suite = commands.add_parser("suite", help="run a folder of test ROMs on PyBoy and on both modes")
-    suite.add_argument("folder", type=Path)
+    suite.add_argument("folder", type=Path, help="where the .gb and .gbc files are, or folders of them")
     suite.add_argument("--model", choices=("auto", "dmg", "cgb"), default="auto", help="auto is what headers ask for")
     suite.add_argument("--verdict", help="ADDRESS:PASSED:FAILED, where the ROMs leave their verdict in memory")
-    suite.add_argument("--frames", type=int, default=LIMIT, help="after which a ROM that says nothing is left")
+    suite.add_argument("--frames", type=int, default=LIMIT, help=f"after which a silent ROM is left ({LIMIT})")
     chosen = parser.parse_args(arguments)
-    if chosen.command == "suite":
-        try:
+    try:
+        if chosen.command == "suite":
             return print_suite(chosen.folder, chosen.model, chosen.verdict, chosen.frames)
-        except (UsageError, MissingError) as error:
-            parser.error(str(error))
+        return print_trace(chosen) if chosen.command == "trace" else print_check(chosen)
+    except (UsageError, MissingError) as error:
+        parser.error(str(error))
+
+
+def print_trace(chosen: argparse.Namespace) -> int:
+    """The last instructions up to a frame."""
     roms = all_roms()
-    if chosen.command == "trace":
-        if chosen.name not in roms:
-            parser.error(f"no ROM of ours is called {chosen.name}; `check` lists them")
-        if chosen.frame < 1 or chosen.last < 1:
-            parser.error(f"--frame and --last must be at least 1, got {chosen.frame} and {chosen.last}")
-        rom = roms[chosen.name]
-        executed = trace(rom_bytes(rom), plain_steps(chosen.frame), cgb=rom.cgb, sound=rom.sound, last=chosen.last)
-        sys.stdout.write("\n".join(map(str, executed)) + "\n")
-        return 0
+    if chosen.name not in roms:
+        raise UsageError(f"no ROM of ours is called {chosen.name}; `check` lists them")
+    if chosen.frame < 1 or chosen.last < 1:
+        raise UsageError(f"--frame and --last must be at least 1, got {chosen.frame} and {chosen.last}")
+    rom = roms[chosen.name]
+    executed = trace(rom_bytes(rom), plain_steps(chosen.frame), cgb=rom.cgb, sound=rom.sound, last=chosen.last)
+    sys.stdout.write("\n".join(map(str, executed)) + "\n")
+    return 0
+
+
+def print_check(chosen: argparse.Namespace) -> int:
+    """Which ROMs are the same on both; 1 if one is not."""
+    roms = all_roms()
     if chosen.fuzz is not None and chosen.fuzz < 0:
-        parser.error(f"--fuzz must be a seed of 0 or more, got {chosen.fuzz}")
+        raise UsageError(f"--fuzz must be a seed of 0 or more, got {chosen.fuzz}")
     if chosen.episodes is not None and chosen.episodes < 1:
-        parser.error(f"--episodes must be at least 1, got {chosen.episodes}")
+        raise UsageError(f"--episodes must be at least 1, got {chosen.episodes}")
     names = [name for name in roms if not chosen.names or any(part in name for part in chosen.names)]
     if not names:
-        parser.error(f"no ROM of ours has {' or '.join(chosen.names)} in its name")
+        raise UsageError(f"no ROM of ours has {' or '.join(chosen.names)} in its name")
     first = 0 if chosen.fuzz is None else chosen.fuzz
     seeds = [chosen.fuzz] if chosen.episodes is None else range(first, first + chosen.episodes)
     different = sum(not check_seeds(roms[name], seeds) for name in names)
@@ -121,18 +130,26 @@ def print_suite(folder: Path, model: str, verdict: str | None, frames: int) -> i
     place = None if verdict is None else Verdict.parse(verdict)
     results = []
     for result in run_suite(folder, model, place, frames):
-        words = "".join(f"{told(result.said[column]):>10}" for column in COLUMNS)
-        sys.stdout.write(f"{result.name:<64}{words}\n")
+        if not results:
+            sys.stdout.write("PyBoy itself, then ours with compat pyboy and hardware; - where a ROM said nothing\n")
+            sys.stdout.write(row("ROM", COLUMNS))
+        sys.stdout.write(row(result.name, [told(result.said(column)) for column in COLUMNS]))
+        sys.stdout.writelines(f"    {where}: {why}\n" for where, why in result.reasons().items())
         sys.stdout.flush()
         results.append(result)
-    passed = {column: sum(result.said[column] is True for result in results) for column in COLUMNS}
-    other = [result for result in results if result.said["PyBoy"] != result.said["pyboy"]]
-    lost = [result for result in results if result.said["PyBoy"] and not result.said["hardware"]]
+    passed = {column: sum(result.said(column) is True for result in results) for column in COLUMNS}
+    other = [result for result in results if result.said("PyBoy") != result.said("pyboy")]
+    lost = [result for result in results if result.said("PyBoy") and not result.said("hardware")]
     counts = ", ".join(f"{column} {passed[column]}" for column in COLUMNS)
     sys.stdout.write(f"passed of {len(results)}: {counts}\n")
     sys.stdout.writelines(f"differs from PyBoy: {result.name}\n" for result in other)
     sys.stdout.writelines(f"passes on PyBoy, not in hardware mode: {result.name}\n" for result in lost)
     return int(bool(other or lost))
+
+
+def row(name: str, words: Sequence[str]) -> str:
+    """A line of the table."""
+    return f"{name:<64}" + "".join(f"{word:>10}" for word in words) + "\n"
 
 
 def check_seeds(rom: MicroRom, seeds: Sequence[int | None]) -> bool:

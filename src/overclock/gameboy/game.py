@@ -109,6 +109,13 @@ def load_game(
     The same `Game` every time, as long as its files are the same.
     """
     asked = (game, rom, description, symbols, observation, model)
+    for name, file in (("rom", rom), ("description", description), ("symbols", symbols)):
+        if file is not None and not isinstance(file, str | os.PathLike):
+            raise UsageError(f"{name} must be a path, got {file!r}.")
+    if model not in MODELS:
+        raise UsageError(f"model must be one of {', '.join(MODELS)}, got {model!r}.")
+    if observation not in (None, *OBSERVATIONS):
+        raise UsageError(f"observation must be one of {', '.join(OBSERVATIONS)}, got {observation!r}.")
     if asked in _loaded:
         found, stamps = _loaded[asked]
         if all(_stamp(file) == stamp for file, stamp in stamps.items()):
@@ -136,10 +143,6 @@ def _load_game(
     model: str,
 ) -> tuple[Game, str | None]:
     """A game, and the file of the state that it begins with."""
-    if model not in MODELS:
-        raise UsageError(f"model must be one of {', '.join(MODELS)}, got {model!r}.")
-    if observation not in (None, *OBSERVATIONS):
-        raise UsageError(f"observation must be one of {', '.join(OBSERVATIONS)}, got {observation!r}.")
     if rom is None and game not in GAMES:
         raise UsageError(f"Give a ROM with rom='path', or the name of a game of ours: {', '.join(GAMES)}.")
     if rom is not None and description is None:

@@ -9,23 +9,26 @@ Its names and their meaning are PyBoy 2.8.1's, so far as they make sense without
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 import numpy as np
 
+from overclock.env.options import checked_options
 from overclock.errors import UsageError
 from overclock.gameboy.boot import boot_for
 from overclock.gameboy.game import COLOR_FLAG
+from overclock.gameboy.given import content, is_whole, read, whole
+from overclock.gameboy.memory import Memory
 from overclock.gameboy.native_console import import_gameboy
 from overclock.gameboy.sound import SAMPLE_RATE, Sound, check_volume, checked_rate
 from overclock.gameboy.symbols import Symbol, parse_symbols, read_symbols
 from overclock.vector.native import usage_errors
 
 REGISTERS = ("A", "F", "B", "C", "D", "E", "HL", "SP", "PC")
-BANKED = ((0x0000, 0x8000), (0x8000, 0xA000), (0xA000, 0xC000), (0xC000, 0xE000))
+LONGEST = 2**32 - 1  # frames of one tick
 
 
 @dataclasses.dataclass
@@ -55,16 +58,18 @@ class GameBoy:
         symbols: str | Path | None = None,
         compat: str = "pyboy",
     ) -> None:
-        content = _content(rom)
-        color = cgb if cgb is not None else len(content) > COLOR_FLAG and content[COLOR_FLAG] >= 0x80
-        boot = boot_for(color) if bootrom is None else _content(bootrom)
+        options = {"cgb": cgb, "sound_emulated": sound_emulated}
+        checked_options("GameBoy", type(self), options, options)
+        cartridge = content("rom", rom)
+        color = cgb if cgb is not None else len(cartridge) > COLOR_FLAG and cartridge[COLOR_FLAG] >= 0x80
+        boot = boot_for(color) if bootrom is None else content("bootrom", bootrom)
         rate = checked_rate(SAMPLE_RATE if sound_sample_rate is None else sound_sample_rate)
         check_volume(sound_volume)
         with usage_errors():
             self._console = import_gameboy()(
-                content, boot=boot, cgb=color, sound=sound_emulated, compat=compat, sample_rate=rate
+                cartridge, boot=boot, cgb=color, sound=sound_emulated, compat=compat, sample_rate=rate
             )
-        self.cartridge_title = _title(content)
+        self.cartridge_title = _title(cartridge)
         self.frame_count = 0
         self.memory = Memory(self._console)
         self.register_file = RegisterFile(self._console)
@@ -87,13 +92,14 @@ class GameBoy:
         """Run `count` frames, draw the last of them and sample its sound if asked to; False after `stop`."""
         if self._stopped:
             return False
-        last = self.frame_count + count
+        last = self.frame_count + whole("count", count, 0, LONGEST)
         while self.frame_count < last:
             for frame, button in [due for due in self._releases if due[0] <= self.frame_count]:
                 self._releases.remove((frame, button))
                 self._console.release(button)
             end = min([last, *(frame for frame, _ in self._releases)])
-            ran = self._console.tick(end - self.frame_count, render and end == last, sound and end == last)
+            is_last = end == last
+            ran = self._console.tick(end - self.frame_count, bool(render) and is_last, bool(sound) and is_last)
             if ran < end - self.frame_count:
                 self.frame_count += ran
                 self._call_hooks()
@@ -106,8 +112,9 @@ class GameBoy:
 
     def button(self, input: str, delay: int = 1) -> None:
         """Press a button now, and let go of it after `delay` frames."""
+        end = self.frame_count + whole("delay", delay, 0)
         self.button_press(input)
-        self._releases.append((self.frame_count + delay, input))
+        self._releases.append((end, input))
 
     def button_press(self, input: str) -> None:
         """Hold a button: right, left, up, down, a, b, select or start."""
@@ -121,12 +128,20 @@ class GameBoy:
 
     def save_state(self, file_like_object: IO[bytes]) -> None:
         """Write the whole state into a file opened in binary."""
-        file_like_object.write(self._console.save_state())
+        try:
+            file_like_object.write(self._console.save_state())
+        except (AttributeError, TypeError, ValueError):  # not a file, or one of text, closed or not for writing
+            raise UsageError(
+                f"save_state takes a file opened for writing in binary, got {file_like_object!r}."
+            ) from None
 
     def load_state(self, file_like_object: IO[bytes]) -> None:
         """Go back to a state that `save_state` wrote."""
+        state = read(file_like_object)
+        if state is None:
+            raise UsageError(f"load_state takes a file opened for reading in binary, got {file_like_object!r}.")
         with usage_errors():
-            self._console.load_state(file_like_object.read())
+            self._console.load_state(state)
         self.screen.refresh()
 
     def hook_register(self, bank: int | None, addr: int | str, callback: Callable[[Any], object], context: Any) -> None:
@@ -134,7 +149,10 @@ class GameBoy:
         place = self._place(bank, addr)
         if place in self._hooks:
             raise UsageError(f"There is a hook at {place[0]:02X}:{place[1]:04X} already.")
-        self._console.hook(*place, stop=True)
+        if not callable(callback):
+            raise UsageError(f"A hook's callback is a function of one argument, got {callback!r}.")
+        with usage_errors():
+            self._console.hook(*place, stop=True)
         self._hooks[place] = _Hook(callback, context)
 
     def hook_deregister(self, bank: int | None, addr: int | str) -> None:
@@ -164,9 +182,11 @@ class GameBoy:
     def _place(self, bank: int | None, addr: int | str) -> tuple[int, int]:
         if isinstance(addr, str):
             return self.symbol_lookup(addr)
-        if bank is None or not 0 <= addr <= 0xFFFF:
-            raise UsageError(f"A hook needs a bank and an address from 0 to 0xFFFF, or a symbol, got {bank}, {addr!r}.")
-        return bank, addr
+        if bank is None or not is_whole(bank) or not is_whole(addr) or bank < 0 or not 0 <= addr <= 0xFFFF:
+            raise UsageError(
+                f"A hook needs a bank and an address from 0 to 0xFFFF, or a symbol, got {bank!r}, {addr!r}."
+            )
+        return int(bank), int(addr)
 
     def _call_hooks(self) -> None:
         for place, hook in list(self._hooks.items()):
@@ -174,35 +194,6 @@ class GameBoy:
             if count != hook.seen:
                 hook.seen = count
                 hook.callback(hook.context)
-
-
-class Memory:
-    """`memory[address]`, `memory[first:last]`, and `memory[bank, ...]`; slices are lists of numbers."""
-
-    def __init__(self, console: Any) -> None:
-        self._console = console
-
-    def __getitem__(self, place: Any) -> Any:
-        bank, first, last, single = _place(place)
-        with usage_errors():
-            if bank is None:
-                found = list(self._console.read(first, last - first))
-            else:
-                found = list(self._console.read_bank(bank, first, last - first))
-        return found[0] if single else found
-
-    def __setitem__(self, place: Any, value: int | Sequence[int]) -> None:
-        bank, first, last, _ = _place(place)
-        if bank is not None:
-            raise UsageError("Banks can be read but not written; select the bank and write to its address.")
-        given = [value] * (last - first) if isinstance(value, int | np.integer) else value
-        values = [int(byte) for byte in given]
-        if len(values) != last - first:
-            raise UsageError(f"Got {len(values)} bytes for {last - first} addresses.")
-        if not all(0 <= byte <= 0xFF for byte in values):
-            raise UsageError("A byte is a whole number from 0 to 255.")
-        for offset, byte in enumerate(values):
-            self._console.write(first + offset, byte)
 
 
 class RegisterFile:
@@ -254,33 +245,6 @@ class Screen:
         """Show what was drawn, if anybody looks."""
         if self._pixels is not None:
             self._pixels[:] = self._console.screen()
-
-
-def _place(place: Any) -> tuple[int | None, int, int, bool]:
-    """Bank, first address, the one after the last, and whether a single byte is meant."""
-    bank, where = place if isinstance(place, tuple) and len(place) == 2 else (None, place)
-    if isinstance(where, slice) and where.step in (None, 1) and where.start is not None and where.stop is not None:
-        first, last, single = int(where.start), int(where.stop), False
-    elif isinstance(where, int | np.integer):
-        first, last, single = int(where), int(where) + 1, True
-    else:
-        raise UsageError(f"memory takes an address, or a slice with both ends, after a bank if need be; got {place!r}.")
-    if not 0 <= first < last <= 0x10000:
-        raise UsageError(f"Addresses are 0 to 0xFFFF, and a slice has at least one; got {first:#x} to {last:#x}.")
-    if bank is not None and not any(low <= first and last <= high for low, high in BANKED):
-        raise UsageError(f"There are no banks from {first:#x} to {last:#x}.")
-    return None if bank is None else int(bank), first, last, single
-
-
-def _content(source: str | Path | bytes | IO[bytes]) -> bytes:
-    if isinstance(source, bytes):
-        return source
-    if isinstance(source, str | Path):
-        try:
-            return Path(source).read_bytes()
-        except OSError as error:
-            raise UsageError(f"{source} cannot be read: {error.strerror}.") from error
-    return source.read()
 
 
 def _symbols_of(rom: Any, symbols: str | Path | None) -> dict[str, Symbol]:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from overclock.errors import UsageError
+from overclock.gameboy.given import whole
 
 SAMPLE_RATE = 48_000  # PyBoy's, where none is given
 CLOCK = 1 << 22  # dots in a second: no sample lies between two of them
@@ -58,10 +59,7 @@ class Sound:
 
 def checked_rate(sample_rate: Any) -> int:
     """A sample rate; refuses what cannot be one."""
-    whole = isinstance(sample_rate, int | np.integer) and not isinstance(sample_rate, bool)
-    if not whole or not 1 <= sample_rate <= CLOCK:
-        raise UsageError(f"sound_sample_rate must be a whole number from 1 to {CLOCK}, got {sample_rate!r}.")
-    return int(sample_rate)
+    return whole("sound_sample_rate", sample_rate, 1, CLOCK)
 
 
 def check_volume(volume: Any) -> None:

@@ -53,16 +53,38 @@ class Verdict:
 
 
 @dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What a ROM said on a console: True, False, or None where it said nothing in time, and why if that is known."""
+
+    said: bool | None
+    why: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class Result:
-    """What a ROM said on each console: True, False, or None where it said nothing in time."""
+    """A ROM's outcome on each console."""
 
     name: str
-    said: dict[str, bool | None]
+    outcomes: dict[str, Outcome]
+
+    def said(self, column: str) -> bool | None:
+        """What it said there."""
+        return self.outcomes[column].said
+
+    def reasons(self) -> dict[str, str]:
+        """Why it said nothing, and where."""
+        found: dict[str, list[str]] = {}
+        for column, outcome in self.outcomes.items():
+            if outcome.why:
+                found.setdefault(outcome.why, []).append(column)
+        return {", ".join(columns): why for why, columns in found.items()}
 
 
 def rom_files(folder: Path) -> list[Path]:
     """The ROMs below a folder, in the order of their names."""
-    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in (".gb", ".gbc"))
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder; give one with .gb or .gbc files in it.")
+    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in (".gb", ".gbc") and path.is_file())
     if not found:
         raise UsageError(f"There is no .gb or .gbc file below {folder}.")
     return found
@@ -77,11 +99,17 @@ def run_suite(folder: Path, model: str, verdict: Verdict | None, limit: int = LI
     files = rom_files(folder)
     with Apart() as apart:
         for path in files:
-            rom = path.read_bytes()
+            name = str(path.relative_to(folder))
+            try:
+                rom = path.read_bytes()
+            except OSError as error:
+                unread = Outcome(None, f"The file cannot be read: {error.strerror}.")
+                yield Result(name, dict.fromkeys(COLUMNS, unread))
+                continue
             cgb = model == "cgb" or (model == "auto" and len(rom) >= SHORTEST and rom[0x143] & 0x80 != 0)
-            said = {PYBOY: apart.outcome(rom, PYBOY, cgb, verdict, limit)}
-            said |= {column: outcome(rom, column, cgb, verdict, limit) for column in COLUMNS if column != PYBOY}
-            yield Result(str(path.relative_to(folder)), said)
+            found = {PYBOY: apart.outcome(rom, PYBOY, cgb, verdict, limit)}
+            found |= {column: outcome(rom, column, cgb, verdict, limit) for column in COLUMNS if column != PYBOY}
+            yield Result(name, found)
 
 
 class Apart:
@@ -97,14 +125,14 @@ class Apart:
     def __exit__(self, *_: object) -> None:
         self._end()
 
-    def outcome(self, *about: Any) -> bool | None:
-        """As `outcome`; None where PyBoy does not come back."""
+    def outcome(self, *about: Any) -> Outcome:
+        """As `outcome`, also where PyBoy does not come back."""
         self._pool = self._pool or multiprocessing.get_context("spawn").Pool(1)
         try:
             return self._pool.apply_async(outcome, about).get(self.seconds)
         except multiprocessing.TimeoutError:
             self._end()
-            return None
+            return Outcome(None, f"It did not come back within {self.seconds:g} seconds.")
 
     def _end(self) -> None:
         if self._pool is not None:
@@ -113,14 +141,14 @@ class Apart:
             self._pool = None
 
 
-def outcome(rom: bytes, column: str, cgb: bool, verdict: Verdict | None, limit: int = LIMIT) -> bool | None:
+def outcome(rom: bytes, column: str, cgb: bool, verdict: Verdict | None, limit: int = LIMIT) -> Outcome:
     """Run a ROM until it says how it went."""
     try:
         console = start(rom, column, cgb)
     except MissingError:
         raise
-    except Exception:  # PyBoy raises what it likes at a cartridge that it does not know; that is no success
-        return None
+    except Exception as error:  # PyBoy raises what it likes at a cartridge that it does not know; that is no success
+        return Outcome(None, " ".join(str(error).split()) or type(error).__name__)
     try:
         sent = b""
         for _ in range(0, limit, LOOK):
@@ -128,8 +156,8 @@ def outcome(rom: bytes, column: str, cgb: bool, verdict: Verdict | None, limit: 
             sent += console.sent()
             said = look(console, verdict, sent)
             if said is not None:
-                return said
-        return None
+                return Outcome(said)
+        return Outcome(None)
     finally:
         console.close()
 

@@ -44,7 +44,7 @@ def read_symbols(path: str | Path) -> dict[str, Symbol]:
     """The labels of the .sym file at `path`."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, TypeError) as error:  # the last for what is no path
         raise UsageError(f"{path} is not a readable symbol file: {error}.") from error
     return parse_symbols(text.splitlines(), str(path))
 

@@ -139,15 +139,15 @@ class GameBoyVector:
 
     def hook(self, place: str) -> None:
         """Count from now on how often each lane comes to a symbol, or to a bank and address such as '01:4000'."""
-        symbol = self.loaded.symbols.get(place)
-        bank, colon, address = place.partition(":")
         try:
-            where = (symbol.bank, symbol.address) if symbol else (int(bank, 16), int(address if colon else "", 16))
-            self.batch.hook(*where)
-        except (ValueError, OverflowError):
+            bank, _, address = str(self.loaded.symbols.get(place, place)).partition(":")
+            where = int(bank, 16), int(address, 16)
+        except (ValueError, TypeError):
             raise UsageError(
                 f"A hook is a symbol (symbols='path.sym' brings them) or a bank and address, '01:4000'; got {place!r}."
             ) from None
+        with usage_errors():
+            self.batch.hook(*where)
         self._hooks.setdefault(where, place)
 
     def hook_counts(self) -> dict[str, np.ndarray]:

@@ -42,7 +42,7 @@ pub use joypad::Button;
 pub use rom::{Mapper, Rom, RomError};
 pub use screen::{HEIGHT, PIXELS, WIDTH};
 pub use sound::HIGHEST_RATE;
-pub use state::StateError;
+pub use state::{StateError, saved_cycles};
 
 /// Which console to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

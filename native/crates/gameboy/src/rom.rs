@@ -150,7 +150,8 @@ impl Rom {
         &self.bytes
     }
 
-    pub(crate) fn banks(&self) -> usize {
+    /// How many there are, a power of two.
+    pub fn banks(&self) -> usize {
         self.bytes.len() / BANK
     }
 }

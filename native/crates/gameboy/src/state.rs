@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use crate::GameBoy;
+use crate::{Cpu, GameBoy};
 
 const MAGIC: &[u8; 4] = b"OCGB";
 /// Raised whenever a field is added, removed or moved.
@@ -209,17 +209,7 @@ impl GameBoy {
     /// Become exactly what was saved; on an error nothing changes.
     pub fn restore(&mut self, mut from: &[u8]) -> Result<(), StateError> {
         let from = &mut from;
-        let (mut magic, mut version, mut cartridge, mut options) = ([0u8; 4], 0u32, 0u64, 0u64);
-        magic.take(from).ok_or(StateError::NotAState)?;
-        if &magic != MAGIC {
-            return Err(StateError::NotAState);
-        }
-        version.take(from).ok_or(StateError::Truncated)?;
-        if version != VERSION {
-            return Err(StateError::OtherVersion(version));
-        }
-        cartridge.take(from).ok_or(StateError::Truncated)?;
-        options.take(from).ok_or(StateError::Truncated)?;
+        let (cartridge, options) = take_marks(from)?;
         if cartridge != self.machine.rom.mark {
             return Err(StateError::OtherCartridge);
         }
@@ -247,6 +237,32 @@ impl GameBoy {
         let options = [u8::from(machine.is_color), machine.compat as u8, u8::from(machine.sound.is_emulated())];
         fingerprint(&options) ^ machine.boot.as_ref().map_or(0, |boot| fingerprint(boot))
     }
+}
+
+/// After how many cycles a state was saved, as far as that can be told without its console.
+pub fn saved_cycles(mut from: &[u8]) -> Result<u64, StateError> {
+    let from = &mut from;
+    take_marks(from)?;
+    let (mut cpu, mut now) = (Cpu::default(), 0u64);
+    cpu.take(from).ok_or(StateError::Truncated)?;
+    now.take(from).ok_or(StateError::Truncated)?;
+    Ok(now)
+}
+
+/// The marks of the cartridge and of the options in a state's header.
+fn take_marks(from: &mut &[u8]) -> Result<(u64, u64), StateError> {
+    let (mut magic, mut version, mut cartridge, mut options) = ([0u8; 4], 0u32, 0u64, 0u64);
+    magic.take(from).ok_or(StateError::NotAState)?;
+    if &magic != MAGIC {
+        return Err(StateError::NotAState);
+    }
+    version.take(from).ok_or(StateError::Truncated)?;
+    if version != VERSION {
+        return Err(StateError::OtherVersion(version));
+    }
+    cartridge.take(from).ok_or(StateError::Truncated)?;
+    options.take(from).ok_or(StateError::Truncated)?;
+    Ok((cartridge, options))
 }
 
 /// FNV-1a over words of eight bytes: ROMs are large.

@@ -5,7 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{rom_of, started};
-use gameboy::{Compat, GameBoy, Options, Rom, StateError};
+use gameboy::{Compat, GameBoy, Options, Rom, StateError, saved_cycles};
 
 /// Counts in WRAM and waits for LY, with the timer running.
 const COUNTS: [u8; 17] =
@@ -31,6 +31,16 @@ fn runs_on(options: &Options) {
         assert_eq!(original.registers(), other.registers());
         assert_eq!(original.save(), other.save());
     }
+}
+
+#[test]
+fn the_cycles_of_a_state_are_known_without_its_console() {
+    let mut console = started(&COUNTS);
+    console.tick(7, false);
+    let state = console.save();
+    assert_eq!(saved_cycles(&state), Ok(console.cycles()));
+    assert_eq!(saved_cycles(&state[..20]), Err(StateError::Truncated));
+    assert_eq!(saved_cycles(b"state"), Err(StateError::NotAState));
 }
 
 /// Nothing of the sound moves then: what it holds stays far behind.

@@ -14,12 +14,26 @@ pub fn count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
         .ok_or_else(|| wrong(format!("{name} must be a positive whole number, got {}.", show(value))))
 }
 
-/// Samples a second of a Game Boy's sound; 0 are none.
-pub fn sample_rate(value: &Bound<'_, PyAny>) -> PyResult<u32> {
-    let most = gameboy::HIGHEST_RATE;
-    let rate = if value.is_instance_of::<PyBool>() { None } else { value.extract().ok() };
-    rate.filter(|&rate| rate <= most)
-        .ok_or_else(|| wrong(format!("sample_rate must be a whole number from 0 to {most}, got {}.", show(value))))
+/// A whole number from 0 to `most`.
+pub fn whole(name: &str, value: &Bound<'_, PyAny>, most: u32) -> PyResult<u32> {
+    let number = if value.is_instance_of::<PyBool>() { None } else { value.extract().ok() };
+    number
+        .filter(|&number| number <= most)
+        .ok_or_else(|| wrong(format!("{name} must be a whole number from 0 to {most}, got {}.", shortly(value))))
+}
+
+/// Python's bool, or NumPy's.
+pub fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value.extract().map_err(|_| wrong(format!("{name} must be True or False, got {}.", shortly(value))))
+}
+
+/// What a word stands for.
+pub fn chosen<T: Copy>(name: &str, known: &[(&str, T)], value: &Bound<'_, PyAny>) -> PyResult<T> {
+    let found = known.iter().find(|(word, _)| value.extract().is_ok_and(|given: &str| given == *word));
+    found.map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let words: Vec<String> = known.iter().map(|(word, _)| format!("'{word}'")).collect();
+        wrong(format!("{name} must be one of {}, got {}.", words.join(", "), shortly(value)))
+    })
 }
 
 /// An auto-reset mode by its name.
@@ -184,4 +198,11 @@ pub fn wrong(sentence: String) -> PyErr {
 /// A value as Python shows it, for an error's sentence.
 pub fn show(value: &Bound<'_, PyAny>) -> String {
     value.repr().map_or_else(|_| "something unprintable".into(), |shown| shown.to_string())
+}
+
+/// The same, as far as it fits into a sentence.
+pub fn shortly(value: &Bound<'_, PyAny>) -> String {
+    const MOST: usize = 60;
+    let shown = show(value);
+    if shown.chars().count() <= MOST { shown } else { shown.chars().take(MOST).chain("...".chars()).collect() }
 }

@@ -4,21 +4,23 @@ use std::sync::Arc;
 
 use gameboy::{Button, Compat, Cpu, HookAction, Model, Options, PIXELS, Rom};
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::convert;
+use crate::console;
+use crate::convert::{flag, shortly, wrong};
 
 #[pyclass(module = "overclock_native")]
 pub struct GameBoy {
     inner: gameboy::GameBoy,
 }
 
-fn button(name: &str) -> PyResult<Button> {
-    Button::from_name(name).ok_or_else(|| {
-        PyValueError::new_err(format!(
-            "There is no button {name:?}; there are right, left, up, down, a, b, select and start."
+fn button(value: &Bound<'_, PyAny>) -> PyResult<Button> {
+    let name = value.extract::<&str>().ok();
+    name.and_then(Button::from_name).ok_or_else(|| {
+        wrong(format!(
+            "There is no button {}; there are right, left, up, down, a, b, select and start.",
+            shortly(value)
         ))
     })
 }
@@ -26,35 +28,38 @@ fn button(name: &str) -> PyResult<Button> {
 #[pymethods]
 impl GameBoy {
     #[new]
-    #[pyo3(signature = (rom, boot = None, cgb = None, sound = false, compat = "pyboy", sample_rate = 0))]
+    #[pyo3(
+        signature = (
+            rom, boot = None, cgb = None, sound = false, compat = Compat::PyBoy, sample_rate = 0
+        ),
+        text_signature = "(rom, boot=None, cgb=None, sound=False, compat='pyboy', sample_rate=0)"
+    )]
     fn new(
-        rom: &[u8],
-        boot: Option<&[u8]>,
-        cgb: Option<bool>,
-        sound: bool,
-        compat: &str,
-        #[pyo3(from_py_with = convert::sample_rate)] sample_rate: u32,
+        #[pyo3(from_py_with = console::rom)] rom: Arc<Rom>,
+        boot: Option<&Bound<'_, PyAny>>,
+        cgb: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = console::sound)] sound: bool,
+        #[pyo3(from_py_with = console::compat)] compat: Compat,
+        #[pyo3(from_py_with = console::sample_rate)] sample_rate: u32,
     ) -> PyResult<Self> {
-        let compat = match compat {
-            "pyboy" => Compat::PyBoy,
-            "hardware" => Compat::Hardware,
-            other => {
-                return Err(PyValueError::new_err(format!("compat must be \"pyboy\" or \"hardware\", got {other:?}.")));
-            }
-        };
-        let model = match cgb {
+        let model = match cgb.map(|cgb| flag("cgb", cgb)).transpose()? {
             None => Model::Auto,
             Some(false) => Model::Dmg,
             Some(true) => Model::Cgb,
         };
-        let rom = Rom::new(rom).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let options = Options { model, compat, sound, sample_rate, boot: boot.map(Arc::from) };
-        Ok(Self { inner: gameboy::GameBoy::new(Arc::new(rom), &options) })
+        let options = Options { model, compat, sound, sample_rate, boot: console::boot(boot, model, &rom)? };
+        Ok(Self { inner: gameboy::GameBoy::new(rom, &options) })
     }
 
     /// Run frames, draw the last and sample its sound if asked to; returns how many ran.
     #[pyo3(signature = (count = 1, render = true, sound = false))]
-    fn tick(&mut self, py: Python<'_>, count: u32, render: bool, sound: bool) -> u32 {
+    fn tick(
+        &mut self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = console::frames)] count: u32,
+        #[pyo3(from_py_with = console::render)] render: bool,
+        #[pyo3(from_py_with = console::sound)] sound: bool,
+    ) -> u32 {
         py.detach(|| self.inner.tick_sampled(count, render, sound))
     }
 
@@ -64,38 +69,55 @@ impl GameBoy {
         PyArray1::from_slice(py, samples.as_flattened()).reshape([samples.len(), 2])
     }
 
-    fn press(&mut self, name: &str) -> PyResult<()> {
-        self.inner.press(button(name)?);
-        Ok(())
+    fn press(&mut self, #[pyo3(from_py_with = button)] name: Button) {
+        self.inner.press(name);
     }
 
-    fn release(&mut self, name: &str) -> PyResult<()> {
-        self.inner.release(button(name)?);
-        Ok(())
+    fn release(&mut self, #[pyo3(from_py_with = button)] name: Button) {
+        self.inner.release(name);
     }
 
     /// Press a button, and let go of it after `delay` frames.
     #[pyo3(signature = (name, delay = 1))]
-    fn button(&mut self, name: &str, delay: u32) -> PyResult<()> {
-        self.inner.button(button(name)?, delay);
-        Ok(())
+    fn button(
+        &mut self,
+        #[pyo3(from_py_with = button)] name: Button,
+        #[pyo3(from_py_with = console::frames)] delay: u32,
+    ) {
+        self.inner.button(name, delay);
     }
 
     #[pyo3(signature = (address, length = 1))]
-    fn read<'py>(&mut self, py: Python<'py>, address: u16, length: u32) -> Bound<'py, PyBytes> {
+    fn read<'py>(
+        &mut self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = console::address)] address: u16,
+        #[pyo3(from_py_with = console::length)] length: u32,
+    ) -> Bound<'py, PyBytes> {
         let bytes: Vec<u8> = (0..length).map(|offset| self.inner.read(address.wrapping_add(offset as u16))).collect();
         PyBytes::new(py, &bytes)
     }
 
-    fn write(&mut self, address: u16, value: u8) {
+    fn write(
+        &mut self,
+        #[pyo3(from_py_with = console::address)] address: u16,
+        #[pyo3(from_py_with = console::byte)] value: u8,
+    ) {
         self.inner.write(address, value);
     }
 
     #[pyo3(signature = (bank, address, length = 1))]
-    fn read_bank<'py>(&self, py: Python<'py>, bank: usize, address: u16, length: u32) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes: Option<Vec<u8>> =
-            (0..length).map(|offset| self.inner.read_bank(bank, address.wrapping_add(offset as u16))).collect();
-        let bytes = bytes.ok_or_else(|| PyValueError::new_err(format!("There is no bank {bank} at {address:04X}.")))?;
+    fn read_bank<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = console::bank)] bank: u16,
+        #[pyo3(from_py_with = console::address)] address: u16,
+        #[pyo3(from_py_with = console::length)] length: u32,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes: Option<Vec<u8>> = (0..length)
+            .map(|offset| self.inner.read_bank(usize::from(bank), address.wrapping_add(offset as u16)))
+            .collect();
+        let bytes = bytes.ok_or_else(|| wrong(format!("There is no bank {bank} at {address:04X}.")))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -134,7 +156,7 @@ impl GameBoy {
                 "SP" => cpu.sp = value.extract()?,
                 "PC" => cpu.pc = value.extract()?,
                 "IME" => cpu.ime = value.extract()?,
-                other => return Err(PyValueError::new_err(format!("There is no register {other}."))),
+                other => return Err(wrong(format!("There is no register {other}."))),
             }
         }
         self.inner.set_registers(cpu);
@@ -157,21 +179,33 @@ impl GameBoy {
         PyBytes::new(py, &self.inner.save())
     }
 
-    fn load_state(&mut self, state: &[u8]) -> PyResult<()> {
-        self.inner.load(state).map_err(|error| PyValueError::new_err(error.to_string()))
+    fn load_state(&mut self, state: &Bound<'_, PyAny>) -> PyResult<()> {
+        let content: &[u8] =
+            state.extract().map_err(|_| wrong(format!("A state is bytes, got {}.", shortly(state))))?;
+        self.inner.load(content).map_err(|error| wrong(error.to_string()))
     }
 
     /// Count how often the CPU comes to an address in a bank, or stop there.
     #[pyo3(signature = (bank, address, stop = false))]
-    fn hook(&mut self, bank: u16, address: u16, stop: bool) {
+    fn hook(
+        &mut self,
+        bank: &Bound<'_, PyAny>,
+        address: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = console::stop)] stop: bool,
+    ) -> PyResult<()> {
+        let (bank, address) = console::place(self.inner.rom(), bank, address)?;
         self.inner.hook(bank, address, if stop { HookAction::Stop } else { HookAction::Count });
+        Ok(())
     }
 
-    fn unhook(&mut self, bank: u16, address: u16) {
+    fn unhook(&mut self, bank: &Bound<'_, PyAny>, address: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (bank, address) = console::place(self.inner.rom(), bank, address)?;
         self.inner.unhook(bank, address);
+        Ok(())
     }
 
-    fn hook_count(&self, bank: u16, address: u16) -> u64 {
-        self.inner.hook_count(bank, address)
+    fn hook_count(&self, bank: &Bound<'_, PyAny>, address: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let (bank, address) = console::place(self.inner.rom(), bank, address)?;
+        Ok(self.inner.hook_count(bank, address))
     }
 }

@@ -5,8 +5,10 @@
 
 mod buffers;
 mod cartpole;
+mod console;
 mod convert;
 mod gameboy;
+mod gameboy_state;
 mod pong;
 mod sm83;
 mod state;
@@ -51,13 +53,15 @@ mod overclock_native {
     #[pymodule_export]
     use super::gameboy::GameBoy;
     #[pymodule_export]
+    use super::gameboy_state::GameBoyState;
+    #[pymodule_export]
     use super::pong::VecPong;
     #[pymodule_export]
     use super::rng_words;
     #[pymodule_export]
     use super::sm83::sm83_step;
     #[pymodule_export]
-    use super::vec_gameboy::{GameBoyState, VecGameBoy};
+    use super::vec_gameboy::VecGameBoy;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,4 +1,4 @@
-//! `VecGameBoy`: many consoles with one cartridge, and `GameBoyState`: one of them, kept.
+//! `VecGameBoy`: many consoles with one cartridge.
 
 use std::sync::Arc;
 
@@ -7,10 +7,12 @@ use gameboy_batch::{Batch, Crew, Observation, Settings, Unfit};
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadwriteArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyTuple};
 
 use crate::buffers::writable;
-use crate::convert::{self, show, wrong};
+use crate::console;
+use crate::convert::{self, shortly, show, wrong};
+use crate::gameboy_state::{GameBoyState, console_of};
 
 /// What a call writes, in the order in which it is returned.
 const NAMES: [&str; 2] = ["obs", "ram"];
@@ -25,30 +27,6 @@ pub struct VecGameBoy {
     own: [Py<PyAny>; 2],
 }
 
-/// A console as it was: what `load_state` and `set_start` take. It costs a copy of its memory, and no more.
-#[pyclass(module = "overclock_native", frozen)]
-pub struct GameBoyState {
-    console: gameboy::GameBoy,
-}
-
-#[pymethods]
-impl GameBoyState {
-    /// The cycles since that console was switched on.
-    #[getter]
-    fn cycles(&self) -> u64 {
-        self.console.cycles()
-    }
-
-    /// Everything but the ROM: for files and other processes, and `load_state` takes it too.
-    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.console.save())
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<GameBoyState of {:?} after {} cycles>", self.console.rom().title(), self.console.cycles())
-    }
-}
-
 #[pymethods]
 impl VecGameBoy {
     /// `num_envs` consoles with the cartridge `rom` (bytes), `boot_frames` after they were switched on.
@@ -59,30 +37,33 @@ impl VecGameBoy {
     /// 'auto', 'dmg' or 'cgb', `compat` 'pyboy' or 'hardware'. `threads` is how many threads step the lanes: as many as
     /// there are cores where it is None.
     #[new]
-    #[pyo3(signature = (
-        rom, num_envs, frame_skip = None, press_frames = None, observation = "gray_2x2", ram = None, *, model = "auto",
-        compat = "pyboy", sound = false, sample_rate = 0, boot = None, boot_frames = 0, threads = None,
-    ))]
+    #[pyo3(
+        signature = (
+            rom, num_envs, frame_skip = None, press_frames = None, observation = Observation::Gray2x2, ram = None, *,
+            model = Model::Auto, compat = Compat::PyBoy, sound = false, sample_rate = 0, boot = None, boot_frames = 0,
+            threads = None,
+        ),
+        text_signature = "(rom, num_envs, frame_skip=24, press_frames=8, observation='gray_2x2', ram=(), *, \
+                          model='auto', compat='pyboy', sound=False, sample_rate=0, boot=None, boot_frames=0, \
+                          threads=None)"
+    )]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
         py: Python<'_>,
-        rom: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = console::rom)] rom: Arc<Rom>,
         num_envs: &Bound<'_, PyAny>,
         frame_skip: Option<&Bound<'_, PyAny>>,
         press_frames: Option<&Bound<'_, PyAny>>,
-        observation: &str,
+        #[pyo3(from_py_with = kind)] observation: Observation,
         ram: Option<&Bound<'_, PyAny>>,
-        model: &str,
-        compat: &str,
-        sound: bool,
-        #[pyo3(from_py_with = convert::sample_rate)] sample_rate: u32,
-        boot: Option<&[u8]>,
-        boot_frames: u32,
+        #[pyo3(from_py_with = console::model)] model: Model,
+        #[pyo3(from_py_with = console::compat)] compat: Compat,
+        #[pyo3(from_py_with = console::sound)] sound: bool,
+        #[pyo3(from_py_with = console::sample_rate)] sample_rate: u32,
+        boot: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = console::boot_frames)] boot_frames: u32,
         threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let bytes: &[u8] =
-            rom.extract().map_err(|_| wrong(format!("rom must be the bytes of a ROM, got {}.", shortly(rom))))?;
-        let rom = Rom::new(bytes).map_err(|error| wrong(error.to_string()))?;
         let num_envs = convert::count("num_envs", num_envs)? as usize;
         let frame_skip = frame_skip.map_or(Ok(24), |frames| convert::count("frame_skip", frames))?;
         let press_frames =
@@ -90,30 +71,21 @@ impl VecGameBoy {
         if press_frames > frame_skip {
             return Err(wrong(format!("press_frames must be 1 to frame_skip ({frame_skip}), got {press_frames}.")));
         }
-        let kind = chosen("observation", &Observation::NAMES, observation)?;
         let ram = ram.map_or(Ok(Vec::new()), addresses)?;
-        if kind == Observation::Ram && ram.is_empty() {
+        if observation == Observation::Ram && ram.is_empty() {
             return Err(wrong("observation='ram' needs addresses in ram, [0xC000] for example.".into()));
         }
         if sample_rate > 0 && !sound {
             return Err(wrong("sample_rate needs sound=True.".into()));
         }
-        let models = [("auto", Model::Auto), ("dmg", Model::Dmg), ("cgb", Model::Cgb)];
-        let compats = [("pyboy", Compat::PyBoy), ("hardware", Compat::Hardware)];
-        let options = Options {
-            model: chosen("model", &models, model)?,
-            compat: chosen("compat", &compats, compat)?,
-            sound,
-            sample_rate,
-            boot: boot.map(Arc::from),
-        };
+        let options = Options { model, compat, sound, sample_rate, boot: console::boot(boot, model, &rom)? };
         let threads = threads.map(|count| convert::count("threads", count)).transpose()?;
         // More threads than lanes would only wait.
         let crew = Crew::new(threads.map(|count| (count as usize).min(num_envs)))
             .map_err(|error| wrong(format!("The threads cannot be started: {error}.")))?;
-        let settings = Settings { frame_skip, press_frames, observation: kind, ram, samples: sample_rate > 0 };
+        let settings = Settings { frame_skip, press_frames, observation, ram, samples: sample_rate > 0 };
         let mut shape = vec![num_envs];
-        shape.extend(kind.shape(settings.ram.len()));
+        shape.extend(observation.shape(settings.ram.len()));
         // Through Python's own `zeros`, which reports missing memory as an exception.
         let zeros = py.import("numpy")?.getattr("zeros")?;
         let own = [shape, vec![num_envs, settings.ram.len()]];
@@ -123,7 +95,7 @@ impl VecGameBoy {
         if memory.is_none_or(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_err()) {
             return Err(PyMemoryError::new_err(format!("There is not enough memory for {num_envs} consoles.")));
         }
-        let batch = py.detach(|| Batch::new(Arc::new(rom), &options, boot_frames, num_envs, settings, crew));
+        let batch = py.detach(|| Batch::new(rom, &options, boot_frames, num_envs, settings, crew));
         Ok(Self { batch, buttons: Vec::new(), own: [obs?, values?] })
     }
 
@@ -164,8 +136,8 @@ impl VecGameBoy {
         mask: Option<&Bound<'py, PyAny>>,
         addresses: Option<&Bound<'py, PyAny>>,
         values: Option<&Bound<'py, PyAny>>,
-        frames: u32,
-        out: Option<&Bound<'py, PyDict>>,
+        #[pyo3(from_py_with = console::frames)] frames: u32,
+        out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let mask = self.mask(mask)?;
         let places = addresses.map_or(Ok(Vec::new()), self::addresses)?;
@@ -184,7 +156,7 @@ impl VecGameBoy {
         py: Python<'py>,
         buttons: &Bound<'py, PyAny>,
         mask: Option<&Bound<'py, PyAny>>,
-        out: Option<&Bound<'py, PyDict>>,
+        out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let mask = self.mask(mask)?;
         convert::choices("Buttons", buttons, self.batch.len(), 256, |pressed| pressed as u8, &mut self.buttons)?;
@@ -196,9 +168,9 @@ impl VecGameBoy {
     fn tick<'py>(
         &mut self,
         py: Python<'py>,
-        frames: u32,
+        #[pyo3(from_py_with = console::frames)] frames: u32,
         mask: Option<&Bound<'py, PyAny>>,
-        out: Option<&Bound<'py, PyDict>>,
+        out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let mask = self.mask(mask)?;
         self.into(py, out, |batch, _, obs, ram| batch.tick(mask.as_deref(), frames, obs, ram))
@@ -228,7 +200,7 @@ impl VecGameBoy {
     }
 
     /// The last frame drawn of a lane, (144, 160, 3); where none are drawn ('ram'), the one that would come next.
-    fn screen<'py>(&self, py: Python<'py>, lane: i64) -> PyResult<Bound<'py, PyArray3<u8>>> {
+    fn screen<'py>(&self, py: Python<'py>, lane: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyArray3<u8>>> {
         let mut bytes = vec![0; 3 * PIXELS];
         let console = self.batch.console(self.lane(lane)?);
         if self.batch.settings().observation.is_picture() {
@@ -242,23 +214,21 @@ impl VecGameBoy {
     }
 
     /// The sound of a lane's last frame, left and right: int8[samples, 2]; without `sample_rate` there are none.
-    fn samples<'py>(&self, py: Python<'py>, lane: i64) -> PyResult<Bound<'py, PyArray2<i8>>> {
+    fn samples<'py>(&self, py: Python<'py>, lane: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyArray2<i8>>> {
         let samples = self.batch.console(self.lane(lane)?).samples();
         PyArray1::from_slice(py, samples.as_flattened()).reshape([samples.len(), 2])
     }
 
     /// A copy of a lane.
-    fn save_state(&self, lane: i64) -> PyResult<GameBoyState> {
-        Ok(GameBoyState { console: self.batch.save(self.lane(lane)?) })
+    fn save_state(&self, lane: &Bound<'_, PyAny>) -> PyResult<GameBoyState> {
+        Ok(GameBoyState::of(self.batch.save(self.lane(lane)?)))
     }
 
     /// Make a lane what was saved, from a `GameBoyState` or its bytes. Its observation is that of the next call.
-    fn load_state(&mut self, lane: i64, state: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn load_state(&mut self, lane: &Bound<'_, PyAny>, state: &Bound<'_, PyAny>) -> PyResult<()> {
         let lane = self.lane(lane)?;
-        match state.cast::<GameBoyState>() {
-            Ok(state) => self.batch.load(lane, &state.get().console).map_err(unfit),
-            Err(_) => self.revived(state).and_then(|console| self.batch.load(lane, &console).map_err(unfit)),
-        }
+        let console = console_of(state, &self.batch)?;
+        self.batch.load(lane, &console).map_err(unfit)
     }
 
     /// uint8[n, size]: the bytes of every lane's state.
@@ -283,7 +253,7 @@ impl VecGameBoy {
     }
 
     /// Make lane `target` what lane `source` is.
-    fn clone(&mut self, source: i64, target: i64) -> PyResult<()> {
+    fn clone(&mut self, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
         let (source, target) = (self.lane(source)?, self.lane(target)?);
         let saved = self.batch.save(source);
         self.batch.load(target, &saved).map_err(unfit)
@@ -291,15 +261,15 @@ impl VecGameBoy {
 
     /// Let episodes begin where `state` was saved.
     fn set_start(&mut self, state: &Bound<'_, PyAny>) -> PyResult<()> {
-        match state.cast::<GameBoyState>() {
-            Ok(state) => self.batch.set_start(&state.get().console).map_err(unfit),
-            Err(_) => self.revived(state).and_then(|console| self.batch.set_start(&console).map_err(unfit)),
-        }
+        let console = console_of(state, &self.batch)?;
+        self.batch.set_start(&console).map_err(unfit)
     }
 
     /// Count from now on how often each lane's CPU comes to `address` in a bank of ROM; see `hook_counts`.
-    fn hook(&mut self, bank: u16, address: u16) {
+    fn hook(&mut self, bank: &Bound<'_, PyAny>, address: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (bank, address) = console::place(self.batch.console(0).rom(), bank, address)?;
         self.batch.hook(bank, address);
+        Ok(())
     }
 
     /// uint64[n, h]: how often each lane came to each hook, in the order in which they were added. Resets and loaded
@@ -316,11 +286,14 @@ impl VecGameBoy {
     fn into<'py>(
         &mut self,
         py: Python<'py>,
-        out: Option<&Bound<'py, PyDict>>,
+        out: Option<&Bound<'py, PyAny>>,
         work: impl FnOnce(&mut Batch, &[u8], &mut [u8], &mut [u8]) + Send,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let mut arrays = self.own.each_ref().map(|array| array.bind(py).clone());
-        for (name, array) in out.into_iter().flatten() {
+        let out = out.map(|out| {
+            out.cast::<PyDict>().map_err(|_| wrong(format!("out must be a dict of arrays, got {}.", shortly(out))))
+        });
+        for (name, array) in out.transpose()?.into_iter().flatten() {
             let place = NAMES.iter().position(|known| name.extract().is_ok_and(|name: &str| name == *known));
             let place = place.ok_or_else(|| wrong(format!("out takes obs and ram, got {}.", show(&name))))?;
             arrays[place] = array;
@@ -337,18 +310,10 @@ impl VecGameBoy {
         PyTuple::new(py, arrays)
     }
 
-    /// A console from the bytes of its state.
-    fn revived(&self, state: &Bound<'_, PyAny>) -> PyResult<gameboy::GameBoy> {
-        let content: &[u8] = state
-            .extract()
-            .map_err(|_| wrong(format!("A state is a GameBoyState or its bytes, got {}.", shortly(state))))?;
-        self.batch.revive(content).map_err(|error| wrong(error.to_string()))
-    }
-
-    fn lane(&self, lane: i64) -> PyResult<usize> {
+    fn lane(&self, lane: &Bound<'_, PyAny>) -> PyResult<usize> {
         let count = self.batch.len();
-        let index = usize::try_from(lane).ok().filter(|&index| index < count);
-        index.ok_or_else(|| wrong(format!("There is no lane {lane}; lanes are 0 to {}.", count - 1)))
+        let index = lane.extract::<usize>().ok().filter(|&index| index < count && !lane.is_instance_of::<PyBool>());
+        index.ok_or_else(|| wrong(format!("There is no lane {}; lanes are 0 to {}.", shortly(lane), count - 1)))
     }
 
     fn mask(&self, mask: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<bool>>> {
@@ -382,23 +347,12 @@ fn unfit(why: Unfit) -> PyErr {
     })
 }
 
-fn chosen<T: Copy>(name: &str, known: &[(&str, T)], word: &str) -> PyResult<T> {
-    let found = known.iter().find(|(known, _)| *known == word);
-    found.map(|(_, value)| *value).ok_or_else(|| {
-        let words: Vec<String> = known.iter().map(|(known, _)| format!("'{known}'")).collect();
-        wrong(format!("{name} must be one of {}, got '{word}'.", words.join(", ")))
-    })
+fn kind(value: &Bound<'_, PyAny>) -> PyResult<Observation> {
+    convert::chosen("observation", &Observation::NAMES, value)
 }
 
 fn addresses(value: &Bound<'_, PyAny>) -> PyResult<Vec<u16>> {
     let unfit = || wrong(format!("Addresses must be whole numbers from 0 to 0xFFFF, got {}.", shortly(value)));
     let items = value.try_iter().map_err(|_| unfit())?;
     items.map(|item| item.and_then(|item| item.extract::<u16>()).map_err(|_| unfit())).collect()
-}
-
-/// A value as Python shows it, as far as it fits into a sentence.
-fn shortly(value: &Bound<'_, PyAny>) -> String {
-    const MOST: usize = 60;
-    let shown = show(value);
-    if shown.chars().count() <= MOST { shown } else { shown.chars().take(MOST).chain("...".chars()).collect() }
 }
