@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from quick_compile import flags, quickest
 
 # The longest files, of many seconds each. They are handed out first: one that begins last leaves all other cores idle.
 LONGEST = (
@@ -54,14 +55,22 @@ def _left_as_found(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def few_optimisations():
-    """JAX compiles quickly, also in programs that are started: for large programs that run for milliseconds."""
+    """JAX compiles quickly, also in programs that are started: for large programs that run for milliseconds.
+
+    XLA reads its flags once in a process, so in this one they become options of every program.
+    """
     import jax
+    from jax._src import compiler
+
+    plain, quickly = compiler.get_compile_options, quickest()
+
+    def options(*arguments, env_options_overrides=None, **named):
+        return plain(*arguments, env_options_overrides={**quickly, **(env_options_overrides or {})}, **named)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
-        jax.config.update("jax_disable_most_optimizations", True)
+        patch.setenv("XLA_FLAGS", f"{os.environ.get('XLA_FLAGS', '')} {flags()}".strip())
+        patch.setattr(compiler, "get_compile_options", options)
         yield
-    jax.config.update("jax_disable_most_optimizations", False)
     jax.clear_caches()  # the next file's programs are compiled as users have them
 
 
