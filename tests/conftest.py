@@ -14,10 +14,12 @@ from quick_compile import flags, quickest
 LONGEST = (
     "translate/test_traps.py", "test_documents.py", "recipe/test_judge.py", "verify/test_engine.py",
     "gameboy/test_against_pyboy.py", "verify/test_rollout.py", "vector/fused/test_arrays.py",
-    "envs/pong/test_reference.py", "env/test_contract.py", "planar/test_engine.py", "recipe/test_contract_luck.py",
-    "vector/fused/test_elementwise.py", "train/test_ppo.py", "verify/test_transfer.py", "envs/robots/test_twins.py",
-    "recipe/test_export.py", "cli/test_translate.py", "recipe/test_redteam.py", "train/test_probes.py",
-    "vector/fused/test_environments.py", "vector/test_resets.py", "train/test_network.py", "train/test_evaluate.py",
+    "envs/pong/test_reference.py", "verify/test_property.py", "verify/test_shrink.py", "env/test_contract.py",
+    "planar/test_engine.py", "recipe/test_contract_luck.py", "vector/fused/test_elementwise.py",
+    "envs/robots/test_twins.py", "envs/pong/test_rust_twins.py", "train/test_network.py", "verify/test_interaction.py",
+    "recipe/test_export.py", "cli/test_translate.py", "recipe/test_redteam.py", "vector/test_lanes.py",
+    "vector/fused/test_environments.py", "train/test_ppo.py", "vector/test_resets.py", "train/test_evaluate.py",
+    "train/test_probes.py", "verify/test_transfer.py",
 )  # fmt: skip
 
 # A shell that starts the tests in the background lets them ignore Ctrl-C, and so would every program they start.
