@@ -22,6 +22,8 @@ from overclock.train.network import NetworkConfig
 from overclock.train.policy import space_from_json, space_to_json
 from overclock.vector import host_vector, vectorize
 
+pytestmark = pytest.mark.usefixtures("few_optimisations")
+
 SMALL = NetworkConfig(hidden=(8,))
 
 

@@ -19,6 +19,8 @@ from overclock.train.agent import Agent, RunningStats
 from overclock.train.network import NetworkConfig
 from overclock.train.ppo import Batch, Experience, Learner, gae, judge, loss, make_optimizer, scale_rewards
 
+pytestmark = pytest.mark.usefixtures("few_optimisations")
+
 TINY = PPOConfig(
     total_steps=64, num_envs=8, num_steps=8, num_minibatches=1, num_epochs=1, hidden=(8,), memory=8, learning_rate=1e-2
 )

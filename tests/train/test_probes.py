@@ -12,6 +12,8 @@ from train.quick import quick
 from overclock.env import Rng
 from overclock.train import Policy, PPOConfig, make_train
 
+pytestmark = pytest.mark.usefixtures("few_optimisations")
+
 CONFIG = PPOConfig(
     total_steps=32 * 8 * 60, num_envs=32, num_steps=8, learning_rate=1e-2, gamma=0.9, hidden=(16,), max_grad_norm=10.0
 )

@@ -18,6 +18,7 @@ from types import ModuleType
 
 import jax
 import numpy as np
+from quick_compile import quickest
 
 from overclock.translate import observations
 from overclock.translate.codec import InstanceCodec
@@ -29,8 +30,6 @@ from overclock.translate.site_places import file_of
 from overclock.translate.sites import Site, SiteRecorder, tupled
 
 EPISODES, STEPS = 4, 8
-# Compiling takes longer than running what is compared here.
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 _numbers = itertools.count()
 
 
@@ -56,8 +55,8 @@ class Translation:
         self._module = loaded(self.text, folder)
         self._env, self._params = self._module.make()
         self.codec = InstanceCodec(self.program.shapes)
-        self.init = jax.jit(jax.vmap(self._init), compiler_options=QUICK)
-        self.step = jax.jit(jax.vmap(self._step), compiler_options=QUICK)
+        self.init = jax.jit(jax.vmap(self._init), compiler_options=quickest())
+        self.step = jax.jit(jax.vmap(self._step), compiler_options=quickest())
 
     def _init(self, _, draws):
         state = self._env.init(self._struct("ResetDraw", draws), self._params)

@@ -10,6 +10,8 @@ from overclock.env import Rng
 from overclock.errors import UnknownEnvironmentError, UsageError
 from overclock.vector import JaxHostVector, Optimistic, Pool, VectorEnv, host_vector, vectorize
 
+pytestmark = pytest.mark.usefixtures("few_optimisations")
+
 STEPS = 14
 PARAMS = CountdownParams(max_steps=6)
 

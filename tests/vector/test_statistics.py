@@ -13,6 +13,8 @@ from vector.lanes import assert_equal
 from overclock.env import Params
 from overclock.vector import EpisodeStatistics, Pool, rollout, vectorize
 
+pytestmark = pytest.mark.usefixtures("few_optimisations")
+
 LANES, STEPS = 5, 24
 ROLLOUT = jax.jit(rollout, static_argnames=("venv", "num_steps", "policy", "keep", "unroll"))
 

@@ -30,6 +30,8 @@ from overclock.verify.transfer_plan import TransferPlan
 from overclock.verify.transfer_policies import Players, PolicyName
 from overclock.verify.transfer_training import ReferenceTrainer
 
+pytestmark = pytest.mark.usefixtures("few_optimisations")
+
 TINY = dataclasses.replace(
     PLAN,
     training={**PLAN.training, "total_steps": 1024, "hidden": (8,)},

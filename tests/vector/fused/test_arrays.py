@@ -9,6 +9,8 @@ from vector.fused.programs import KERNEL, assert_same, batched, through_kernel
 
 from overclock.vector.fused.values import MOST_FEW
 
+pytestmark = pytest.mark.usefixtures("few_optimisations")
+
 TABLE = (np.arange(60) * 7 % 31 - 9).astype(np.int32)
 FLAGS = np.arange(40) % 3 == 0
 HALVES = (np.arange(42) - 7).astype(np.float32).reshape(6, 7) / 2

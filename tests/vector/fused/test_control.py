@@ -7,6 +7,8 @@ import pytest
 from jax import lax
 from vector.fused.programs import LANES, assert_same, compiled, through_kernel
 
+pytestmark = pytest.mark.usefixtures("few_optimisations")
+
 LONG = np.arange(40, dtype=np.float32) / 7
 
 
