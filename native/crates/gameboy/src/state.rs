@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use crate::idle::Idle;
 use crate::{Cpu, GameBoy};
 
 const MAGIC: &[u8; 4] = b"OCGB";
@@ -223,6 +224,7 @@ impl GameBoy {
         if !from.is_empty() || !loaded.machine.is_consistent(loaded.now) {
             return Err(StateError::Truncated);
         }
+        loaded.machine.idle = Idle::default(); // rounds that were passed over at another time
         loaded.machine.map();
         if loaded.machine.hardware.is_none() {
             loaded.machine.timer.plan();
