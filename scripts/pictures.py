@@ -16,8 +16,10 @@ from typing import Any
 from overclock.bench import machine
 from overclock.files import finite, write_whole
 from overclock.report.pictures import draw_curves, draw_envelope
+from overclock.verify.text import performance_name
 
 DPI = 100  # small files; a document shows them about 900 pixels wide
+LEVEL_3 = ("actions", "precision", "mode", "passed", "episodes", "steps", "beyond_horizon", "cut", "excused_flags")
 LEVEL_4 = ("verdict", "summary", "plan", "groups", "margins", "alpha", "curves", "seconds")
 
 
@@ -35,11 +37,13 @@ def main() -> None:
     for level in verify["levels"]:
         found = level.get("envelope")
         if found is not None:
-            title = f"{verify['env']} beside {verify['reference']}, {found['episodes']:,} episodes"
+            title = f"{performance_name(verify)} beside {verify['reference']}, {found['episodes']:,} episodes"
             pictures["envelope"] = draw_envelope(found, title)
             figures["envelope"] = {**about, **found}
+        if level["level"] == 3:
+            figures["rollout"] = {**about, "comparisons": [_rollout(comparison) for comparison in level["comparisons"]]}
         if "curves" in level:
-            pictures["curves"] = draw_curves(level, f"{verify['env']}: PPO on either side")
+            pictures["curves"] = draw_curves(level, f"{performance_name(verify)}: PPO on either side")
             figures["transfer"] = {**about, **{name: level[name] for name in LEVEL_4}, "controls": _controls(level)}
     for name, figure in pictures.items():
         content = io.BytesIO()
@@ -49,6 +53,12 @@ def main() -> None:
         kept = json.loads(arguments.figures.read_text()) if arguments.figures.exists() else {}
         content = {"schema": "overclock.levels/1", **kept, **figures}
         write_whole(arguments.figures, f"{json.dumps(finite(content), separators=(',', ':'))}\n".encode())
+
+
+def _rollout(comparison: dict[str, Any]) -> dict[str, Any]:
+    """How much was played, and how far every field was off."""
+    fields = {field["name"]: field["largest_error"] for field in comparison["fields"]}
+    return {**{name: comparison[name] for name in LEVEL_3}, "largest_errors": fields}
 
 
 def _controls(level: dict[str, Any]) -> dict[str, Any]:

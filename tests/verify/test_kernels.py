@@ -4,6 +4,7 @@ import dataclasses
 import json
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
@@ -11,14 +12,17 @@ pytest.importorskip("gymnasium", reason="the reference of CartPole is Gymnasium'
 
 from overclock.c_compiler import c_compiler_fault
 from overclock.cli import main
+from overclock.envs.cartpole.env import CartPole
 from overclock.envs.cartpole.twin import twin
 from overclock.errors import UsageError
 from overclock.vector.fused import elementwise
 from overclock.verify.actions import uniform
+from overclock.verify.metamorphic import SelfChecks
+from overclock.verify.metamorphic_rules import RULES
 from overclock.verify.module_runner import ModuleRunner
 from overclock.verify.performance import JaxSubject
-from overclock.verify.replay import twin_of
-from overclock.verify.repro import load_repro
+from overclock.verify.replay import Replay, twin_of
+from overclock.verify.repro import SCHEMA, load_repro, parse_repro
 from overclock.verify.rollout import compare_rollouts
 from overclock.verify.text import performance_name
 
@@ -63,17 +67,17 @@ def test_a_planted_bug_is_in_the_kernel_too():
 
 
 def test_xla_is_what_a_twin_has_unless_told():
-    assert twin().backend == "xla"
-    assert twin().on("xla") == twin()
-    assert twin().on("c").backend == "c"
+    assert twin().backend is None
+    assert twin().on("xla").backend == "xla"
+    assert twin().on("xla").on("c").backend == "c"
     environments = {side: dict(twin().on(side).performance_in("float32").environment) for side in ("c", "cuda")}
     assert environments["c"]["JAX_PLATFORMS"] == "cpu"
     assert environments["cuda"]["JAX_PLATFORMS"] == "cuda,cpu"
 
 
 def test_a_side_that_is_not_written_in_jax_has_no_kernel():
-    foreign = dataclasses.replace(twin().performance, entry_point="overclock.verify.native_subject:NativeSubject")
-    with pytest.raises(UsageError, match=r"^The performance side of cartpole-v1 takes no backend: .*NativeSubject\.$"):
+    foreign = dataclasses.replace(twin().performance, kernels=False)
+    with pytest.raises(UsageError, match=r"^The performance side of cartpole-v1 is no environment of JAX rules"):
         dataclasses.replace(twin(), performance=foreign).on("c")
 
 
@@ -104,4 +108,41 @@ def test_the_command_keeps_kernels_apart_and_its_repro_is_about_the_kernel(tmp_p
     assert report["backend"] == "c"
     assert report["command"].endswith("--only 3 --plant polemass-plus --backend c")
     assert performance_name(report) == "cartpole-v1 as a C kernel"
-    assert twin_of(load_repro(folder / "repro" / "1")).backend == "c"
+    assert "<code>overclock mutate cartpole-v1</code>" in (folder / "report.html").read_text()
+    repro = load_repro(folder / "repro" / "1")
+    assert twin_of(repro).backend == "c"
+    assert Replay(repro, None, ()).sentence.startswith("cartpole-v1 as a C kernel no longer diverges: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--backend", "cuda"], "backend='cuda' needs an NVIDIA GPU that JAX finds (`pip install 'overclock[cuda]'`)."),
+        (["--backend", "c", "--write-tests", "tests"], "--write-tests writes tests of the rules under XLA"),
+    ],
+)
+def test_what_a_kernel_cannot_do_here_is_refused_before_any_work(words, sentence, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    if "cuda" in words and jax.default_backend() == "gpu":
+        pytest.skip("there is a GPU")
+    work = []
+    monkeypatch.setattr("overclock.verify.engine.check_reference", lambda *_, **__: work.append("begun"))
+    assert main(["verify", "cartpole", "--level", "1", *words]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not work
+
+
+def test_a_repro_of_an_unknown_backend_is_refused():
+    known = {"schema": SCHEMA, "precision": "float64", "mode": "per_step", "setup": {}, "actions": [], "draws": []}
+    with pytest.raises(UsageError, match="its backend fortran is unknown"):
+        parse_repro(json.dumps({**known, "backend": "fortran"}))
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_self_checks_of_level_2_hold_for_a_kernel(name, checks_of_a_kernel):
+    assert checks_of_a_kernel.run(name)["passed"]
+
+
+@pytest.fixture(scope="module")
+def checks_of_a_kernel():
+    return SelfChecks(CartPole(), backend="c")

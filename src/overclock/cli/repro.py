@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import tyro
 
 from overclock.cli import output
+from overclock.verify.text import as_kernel
 
 CELL_WIDTH = 44  # characters of a value before it is cut
 
@@ -51,7 +52,7 @@ class Repro:
 def show(report: dict[str, Any]) -> None:
     """The report for people."""
     columns = ["step", "action", "field", "reference", "performance", "error", "tolerance", ""]
-    title = f"{report['twin']}, {report['precision']}, {report['mode'].replace('_', ' ')}"
+    title = f"{report['twin']}{as_kernel(report['backend'])}, {report['precision']}, {report['mode'].replace('_', ' ')}"
     output.table(columns, [_cells(row) for row in report["steps"]], title=title)
     print(report["sentence"])
     planted = report["recorded"]["plant"]

@@ -46,8 +46,9 @@ class Verify:
     """Seconds after which a side that does not answer is stopped."""
     plant: str | None = None
     """Put a known bug of this name into the performance side, to see that it is found (polemass-plus, say)."""
-    backend: Literal["xla", "c", "cuda"] = "xla"
-    """What computes the performance side: its rules under XLA, or as a kernel of C or CUDA (on an NVIDIA GPU)."""
+    backend: Literal["xla", "c", "cuda"] | None = None
+    """What computes the performance side: its rules under XLA, or as a kernel of C or CUDA (on an NVIDIA GPU). By
+    default XLA; training at level 4 steps by the kernel where the environment's plan says so."""
     keep_going: bool = False
     """Run the remaining levels, too, after one has failed."""
     output: Path | None = None
@@ -86,7 +87,15 @@ class Verify:
             self._forget_repros(folder, None)
             if not self.json:
                 raise
-            output.emit({"schema": SCHEMA, "env": found.twin.name, "verdict": "could not verify", "reason": str(error)})
+            output.emit(
+                {
+                    "schema": SCHEMA,
+                    "env": found.twin.name,
+                    "backend": self.backend,
+                    "verdict": "could not verify",
+                    "reason": str(error),
+                }
+            )
             return error.exit_code
         self._forget_repros(folder, report["repro"])
         page = write_report(folder, report, last_measurement(report["env"]))
@@ -145,7 +154,7 @@ def show(report: dict[str, Any]) -> None:
         print(said)
 
 
-def _folder_name(target: str, backend: str, plant: str | None) -> str:
+def _folder_name(target: str, backend: str | None, plant: str | None) -> str:
     """What the default folder is called after: the full id, an entry point without its colon, a folder's name."""
     from overclock.verify.twins import is_folder
 
@@ -158,5 +167,5 @@ def _folder_name(target: str, backend: str, plant: str | None) -> str:
             name = registry.spec(target).id
         except UnknownEnvironmentError as error:
             raise UnknownEnvironmentError(f"{error} Nor is it a folder with a twin.py.") from error
-    kernel = "" if backend == "xla" else f"-{backend}"
+    kernel = "" if backend is None else f"-{backend}"
     return f"verify-{name}{kernel}" + ("" if plant is None else f"-plant-{plant}")

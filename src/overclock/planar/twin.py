@@ -93,7 +93,7 @@ class Robot:
         return Twin(
             name=self.id if tolerance is None else f"{self.id}, solver at {tolerance:g}",
             reference=SubjectSpec("overclock.planar.reference:reference", options),
-            performance=SubjectSpec("overclock.verify.performance:JaxSubject", (("env_id", self.id),)),
+            performance=SubjectSpec("overclock.verify.performance:JaxSubject", (("env_id", self.id),), kernels=True),
             contracts=contracts,
             plants=plants,
             scenarios=f"{self.package}.scenarios",

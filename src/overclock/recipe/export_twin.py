@@ -55,7 +55,9 @@ def package_twin(package: str) -> Twin:
     project = load_project(folder / VERIFICATION)
     twin = project_twin(project, folder, sandbox="none")
     several = (str(folder / RULES),) if (folder / RULES).is_dir() else ()
-    performance = SubjectSpec("overclock.recipe.export_twin:ExportedSubject", (("env_id", spec.id),), files=several)
+    performance = SubjectSpec(
+        "overclock.recipe.export_twin:ExportedSubject", (("env_id", spec.id),), files=several, kernels=True
+    )
     return dataclasses.replace(twin, name=spec.id, performance=performance)
 
 

@@ -42,6 +42,7 @@ def property_section(level: Level) -> dict[str, Any]:
     first = level["first_failure"]
     return {
         "modules": modules,
+        "by_xla": [(m["name"], m["by_xla"]) for m in level["modules"] if m.get("by_xla")],
         "exercised": exercised,
         "gate": _gate(level["gate"]),
         "coverage": _coverage(level["coverage"]),

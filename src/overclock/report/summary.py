@@ -112,9 +112,13 @@ def contract(verify: Report) -> Table:
 def not_shown(verify: Report) -> list[str]:
     """What a reader must not conclude from this report."""
     said = ["Anything the contract does not name: pictures, messages, timing."]
-    said.append(
-        "Parameters other than those the reference was built with, and other devices: both sides ran on the CPU."
-    )
+    where = "the performance side ran on a GPU" if verify.get("backend") == "cuda" else "both sides ran on the CPU"
+    said.append(f"Parameters other than those the reference was built with, and other devices: {where}.")
+    if verify.get("backend") in ("c", "cuda"):
+        said.append(
+            "Random numbers of the kernel, which XLA drew, and long rollouts in one kernel: its steps were taken one "
+            "by one, but for a few of level 2's self-checks."
+        )
     ran = {level["level"]: level for level in verify["levels"] if level["verdict"] != "not run"}
     if missing := [level for level in (1, 2, 3, 4) if level not in ran]:
         said.append(f"What {numbered(missing)} would have seen: not part of this run.")

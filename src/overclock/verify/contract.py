@@ -1,14 +1,12 @@
 """`Contract`: what must be equal, how closely, and why not more closely. `Twin`: the two sides and their contracts."""
 
 import dataclasses
-import inspect
 import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from overclock.env import registry
 from overclock.errors import UsageError
 from overclock.verify.patched import Patch
 from overclock.verify.process import CouldNotVerifyError
@@ -192,9 +190,9 @@ class Twin:
         return "float64" if "float64" in self.contracts else "float32"
 
     @property
-    def backend(self) -> "Backend":
-        """What computes the steps of the performance side."""
-        return dict(self.performance.options).get("backend", "xla")
+    def backend(self) -> "Backend | None":
+        """What computes the performance side, where it was told: None is XLA, or what a plan for training chooses."""
+        return dict(self.performance.options).get("backend") if self.performance.kernels else None
 
     def performance_in(self, precision: Precision) -> SubjectSpec:
         """The performance side, computing in this precision, on the CPU unless its backend is CUDA."""
@@ -203,11 +201,12 @@ class Twin:
         )
 
     def on(self, backend: "Backend") -> "Twin":
-        """The same twin with the performance side's rules as a kernel of C or CUDA instead of under XLA."""
-        if backend == self.backend:
-            return self
-        if "backend" not in inspect.signature(registry.load(self.performance.entry_point)).parameters:
-            raise UsageError(f"The performance side of {self.name} takes no backend: {self.performance.entry_point}.")
+        """The same twin with the performance side's rules under XLA, or as a kernel of C or CUDA."""
+        if not self.performance.kernels:
+            raise UsageError(
+                f"The performance side of {self.name} is no environment of JAX rules that are kernels, too; leave "
+                "--backend away."
+            )
         options = {**dict(self.performance.options), "backend": backend}
         performance = dataclasses.replace(self.performance, options=tuple(options.items()))
         learnt_as = None if self.learnt_as is None else self.learnt_as.on(backend)

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overclock.env import registry
-from overclock.errors import UsageError
+from overclock.errors import MissingError, UsageError
 from overclock.verify.contract import Twin
 from overclock.verify.emit import emit
 from overclock.verify.failure import hunt, make_repro
 from overclock.verify.interaction import check_interactions
 from overclock.verify.mutation_report import last_result
-from overclock.verify.process import CouldNotVerifyError
+from overclock.verify.process import CouldNotVerifyError, ProcessSubject
 from overclock.verify.property import check_recorded, modules_of, record
 from overclock.verify.rollout_level import Diverging, Progress, check_rollouts
 from overclock.verify.scenario import load_scenarios
@@ -49,7 +49,7 @@ def verify(
     timeout: float = 120.0,
     levels: Sequence[int] = (1, 2, 3, 4),
     plant: str | None = None,
-    backend: "Backend" = "xla",
+    backend: "Backend | None" = None,
     keep_going: bool = False,
     folder: Path | None = None,
     write_tests: Path | None = None,
@@ -59,9 +59,9 @@ def verify(
 
     `target` is a registered id, 'package.module:function' that builds a Twin, a folder with a twin.py, or a twin that
     was found already. The reference is first compared with itself. Levels after a failed one are not run unless
-    `keep_going`. `plant` puts one of the twin's known bugs into the performance side; `backend` is what computes it,
-    XLA or a kernel. Repros are written to `folder`/repro, nowhere without it; level 1's recorded cases are written to
-    `write_tests` as pytest files.
+    `keep_going`. `plant` puts one of the twin's known bugs into the performance side; `backend` is what computes it
+    in place of what the twin says: XLA or a kernel. Repros are written to `folder`/repro, nowhere without it; level 1's
+    recorded cases are written to `write_tests` as pytest files.
     """
     if episodes < 1:
         raise UsageError(f"episodes must be at least 1, got {episodes}.")
@@ -69,9 +69,13 @@ def verify(
         raise UsageError(f"timeout must be a positive number of seconds, got {timeout:g}.")
     check_seed(seed)
     found = find_twin(target) if isinstance(target, str) else target
-    spec, twin = found.spec, found.twin.on(backend)
+    spec, twin = found.spec, found.twin if backend is None else found.twin.on(backend)
     twin = twin if plant is None else twin.planted(plant)
     require_described(twin, levels)
+    if twin.backend in ("c", "cuda"):
+        if write_tests is not None:
+            raise UsageError("--write-tests writes tests of the rules under XLA; leave --backend away.")
+        require_kernel(twin, timeout)
     controller = None if spec is None else spec.controller
     progress("the reference against itself", 0, 1)
     itself = check_reference(twin, seed=seed, timeout=timeout)
@@ -137,9 +141,9 @@ def verify(
         "tests": None if tests is None else [str(path) for path in tests],
         "adequacy": None if spec is None else _adequacy(spec.id),
         "planted": plant,
-        "backend": backend,
+        "backend": twin.backend,
         "seed": seed,
-        "command": _command(found.target, episodes, seed, levels, plant, backend, keep_going),
+        "command": _command(found.target, episodes, seed, levels, plant, twin.backend, keep_going),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "versions": versions(),
     }
@@ -149,6 +153,17 @@ def check_seed(seed: int) -> None:
     """Refuse a seed that a reference could not take."""
     if not 0 <= seed <= LAST_SEED:
         raise UsageError(f"seed must be a number from 0 to {LAST_SEED}, got {seed}.")
+
+
+def require_kernel(twin: Twin, timeout: float) -> None:
+    """Refuse rules that have no kernel, or a machine that cannot make one, before any work is done."""
+    try:
+        ProcessSubject(twin.performance_in(twin.strictest), 1, "the performance side", timeout).close()
+    except CouldNotVerifyError as error:
+        kind, _, sentence = (error.raised or "").partition(": ")
+        if kind in (MissingError.__name__, "UnsupportedError"):
+            raise UsageError(sentence) from error
+        raise
 
 
 def require_described(twin: Twin, levels: Sequence[int]) -> None:
@@ -190,7 +205,13 @@ def _adequacy(env_id: str) -> dict[str, Any] | None:
 
 
 def _command(
-    target: str, episodes: int, seed: int, levels: Sequence[int], plant: str | None, backend: str, keep_going: bool
+    target: str,
+    episodes: int,
+    seed: int,
+    levels: Sequence[int],
+    plant: str | None,
+    backend: str | None,
+    keep_going: bool,
 ) -> str:
     chosen = sorted(levels)
     words = ["overclock", "verify", target, "--episodes", str(episodes), "--seed", str(seed)]
@@ -199,5 +220,5 @@ def _command(
     elif chosen[-1] < 4:
         words += ["--level", str(chosen[-1])]
     words += [] if plant is None else ["--plant", plant]
-    words += [] if backend == "xla" else ["--backend", backend]
+    words += [] if backend is None else ["--backend", backend]
     return shlex.join([*words, "--keep-going"] if keep_going else words)

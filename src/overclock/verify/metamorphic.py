@@ -28,6 +28,7 @@ from overclock.verify.metamorphic_rules import EAGER_STEPS, SCAN_STEPS, SHORT_LI
 
 LANES = 8
 FEW_LANES = 3
+KERNEL_LANES = 19  # more than the 16 of a vector in C, and no multiple of it
 NOTHING: Mapping[str, float] = MappingProxyType({})
 FINAL, OBS = "info.final_observation", "obs"  # one observation under two names
 
@@ -88,7 +89,8 @@ class SelfChecks:
         backend: Backend = "xla",
     ) -> None:
         self._params = env.default_params() if params is None else params
-        self._batch, self._seed, self._strays = vectorize(env, LANES, backend=backend), seed, strays
+        lanes = LANES if backend == "xla" else KERNEL_LANES
+        self._batch, self._seed, self._strays = vectorize(env, lanes, backend=backend), seed, strays
 
     @functools.cached_property
     def _journey(self) -> Journey:
@@ -153,13 +155,13 @@ def save_and_restore(batch: VectorEnv, params: Any, seed: int, journey: Journey)
 
 def permuted_batch(batch: VectorEnv, params: Any, seed: int, journey: Journey) -> Check:
     """Lanes in another order give the same results in that order."""
-    order = np.random.default_rng(seed).permutation(LANES)
+    order = np.random.default_rng(seed).permutation(batch.num_envs)
     return _compare_lanes(Check("permuted batch"), batch, params, journey, order)
 
 
 def batch_sizes(batch: VectorEnv, params: Any, seed: int, journey: Journey) -> Check:
     """A lane does not notice how many others there are."""
-    few = vectorize(batch.env, FEW_LANES, backend="xla")
+    few = vectorize(batch.env, FEW_LANES, backend=batch.backend)
     return _compare_lanes(Check("batch sizes"), few, params, journey, np.arange(FEW_LANES))
 
 
@@ -195,7 +197,8 @@ def automatic_and_manual_reset(batch: VectorEnv, params: Any, seed: int, journey
 
     Under a short time limit, so that episodes do end.
     """
-    check, manual = Check("automatic and manual reset"), vectorize(batch.env, LANES, autoreset="off", backend="xla")
+    check = Check("automatic and manual reset")
+    manual = vectorize(batch.env, batch.num_envs, autoreset="off", backend=batch.backend)
     limited, short = _short_journey(batch, params, seed, journey.strays)
     for state, actions, outcome, after in _steps(short):
         _, got, *rest = manual.step(state, actions, limited)

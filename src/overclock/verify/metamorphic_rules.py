@@ -17,7 +17,7 @@ SHORT_LIMIT = 7  # a time limit that certainly ends episodes inside STEPS
 EXACT = "one program on the same numbers"
 ULPS = 8.0  # per step: a handful of roundings along one formula (CartPole shows 0.1)
 STRAYED_UNITS = 64  # at least so many units are what a contract lets a field stray in one step
-PROGRAMS = "two programs of one formula: XLA fuses and vectorises them differently, integers and flags are exact"
+PROGRAMS = "two programs of one formula: they are fused and vectorised differently, integers and flags are exact"
 
 
 class Rule(NamedTuple):

@@ -13,6 +13,7 @@ from overclock.errors import UsageError
 from overclock.vector.fused import Backend, UnsupportedError, lane_map
 from overclock.verify.code_coverage import CodeCoverage, FunctionsRun, exported_functions, modules_behind
 from overclock.verify.module import Module, Performance
+from overclock.verify.performance import JaxSubject
 from overclock.verify.subject import Arrays, SubjectSpec
 from overclock.verify.targets import find
 
@@ -32,7 +33,7 @@ class ModuleRunner:
         if not hasattr(inner, "rules"):
             raise UsageError(f"{entry_point} has no functions that could be run one by one (it has no `rules`).")
         self._env, self._params = inner.rules
-        self._backend: Backend = getattr(inner, "backend", "xla")
+        self._backend: Backend = (inner.backend if isinstance(inner, JaxSubject) else None) or "xla"
         self._modules: dict[str, Module] = {module.name: module for module in load(modules)}
         sources = modules_behind(type(self._env))
         self._files = {module.__name__: str(module.__file__) for module in sources}

@@ -23,7 +23,7 @@ from overclock.verify.subject import Arrays, Observed
 class JaxSubject:
     """A batch of one environment; state fields are the names of the rules' state, plus `steps`."""
 
-    backend: Backend = "xla"
+    backend: Backend | None = None
 
     def __init__(
         self,
@@ -32,15 +32,16 @@ class JaxSubject:
         static: dict[str, Any] | None = None,
         params: dict[str, Any] | None = None,
         patches: list[dict[str, str]] | None = None,
-        backend: Backend = "xla",
+        backend: Backend | None = None,
     ) -> None:
         """`static` and `params` override defaults; `patches` plant known bugs in the source before it is imported.
 
-        `backend` computes what is compared, resets and steps from given draws; draws of its own are always XLA's.
+        `backend` computes what is compared, resets and steps from given draws: XLA, unless told. Draws of its own are
+        always XLA's.
         """
         load_patched([Patch(**patch) for patch in patches or []])
         env, defaults = registry.make(env_id, **(static or {}))
-        if backend != "xla":
+        if backend in ("c", "cuda"):
             works_here(env, backend)
         self.backend = backend
         self._begin(num_envs, env, defaults.replace(**(params or {})))
@@ -59,8 +60,9 @@ class JaxSubject:
         self._reset_like = jax.eval_shape(self._jit_draw_reset, rng)
         self._lanes: EnvState = jax.jit(jax.vmap(lambda r: self._env.reset_state(r, self._params)))(rng)
         self._step_like = jax.eval_shape(self._jit_draw_step, rng, self._lanes.rules)
-        self._jit_reset = jax.jit(functools.partial(lane_map, self._reset_lane, backend=self.backend))
-        self._jit_step = jax.jit(functools.partial(lane_map, self._step_lane, backend=self.backend))
+        backend = self.backend or "xla"
+        self._jit_reset = jax.jit(functools.partial(lane_map, self._reset_lane, backend=backend))
+        self._jit_step = jax.jit(functools.partial(lane_map, self._step_lane, backend=backend))
         self._jit_reset_limit = jax.jit(jax.vmap(next_limit(self._reset_by)))
         self._jit_step_limit = jax.jit(jax.vmap(next_limit(self._step_by)))
 
@@ -130,7 +132,9 @@ class JaxSubject:
         """One of the checks of this environment against itself (see metamorphic.py); `strays` are the same in all."""
         from overclock.verify.metamorphic import SelfChecks  # most subjects are never asked
 
-        self._checks = self._checks or SelfChecks(self._env, self._params, strays=strays or {}, backend=self.backend)
+        self._checks = self._checks or SelfChecks(
+            self._env, self._params, strays=strays or {}, backend=self.backend or "xla"
+        )
         return self._checks.run(check)
 
     def _reset_lane(self, chosen: Any, draw: Any, lane: EnvState) -> tuple[EnvState, dict[str, Any]]:

@@ -31,13 +31,16 @@ WORKER = (sys.executable, "-P", "-m", "overclock.verify.worker")
 
 
 class CouldNotVerifyError(OverclockError):
-    """No verdict is possible: a side crashed, hung, or broke the protocol; `side` says which, where it is known."""
+    """No verdict is possible: a side crashed, hung, or broke the protocol; `side` says which, where it is known.
+
+    `raised` is the error of Python that it answered with, as "kind: message".
+    """
 
     exit_code = 4
 
-    def __init__(self, message: str, side: str | None = None) -> None:
+    def __init__(self, message: str, side: str | None = None, raised: str | None = None) -> None:
         super().__init__(message)
-        self.side = side
+        self.side, self.raised = side, raised
 
 
 class ProcessSubject:
@@ -147,7 +150,7 @@ class ProcessSubject:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             self._fail(f"`{call}` gave an answer that cannot be read ({type(error).__name__}: {error})")
         if raised is not None:
-            self._fail(f"`{call}` raised {raised}")
+            self._fail(f"`{call}` raised {raised}", raised)
         return answer
 
     def _write(self, message: memoryview, call: str, deadline: float) -> None:
@@ -182,14 +185,14 @@ class ProcessSubject:
             self._fail(f"its process ended during `{call}`")
         return bytes(parts)
 
-    def _fail(self, what: str) -> NoReturn:
+    def _fail(self, what: str, raised: str | None = None) -> NoReturn:
         lines: list[str] = []
         with contextlib.suppress(ValueError):  # another thread has closed it
             self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - STDERR_BYTES_READ))
             lines = self._stderr.read().decode(errors="replace").strip().splitlines()[-STDERR_LINES_SHOWN:]
         self.close()
         trail = f" Its last words: {' | '.join(lines)}" if lines else ""
-        raise CouldNotVerifyError(f"could not verify: {self.name}: {what}.{trail}", side=self.name)
+        raise CouldNotVerifyError(f"could not verify: {self.name}: {what}.{trail}", self.name, raised)
 
 
 def _rows(array: Any, lanes: int, dimensions: int, dtype: type) -> bool:

@@ -12,6 +12,7 @@ from overclock.verify.contract import Twin, difference
 from overclock.verify.playback import lane_values
 from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.repro import Repro, actions_text, parse_repro, shown, strict
+from overclock.verify.text import as_kernel
 from overclock.verify.twins import find_twin
 from overclock.verify.value_text import sides_text
 
@@ -37,21 +38,23 @@ class Replay:
     def sentence(self) -> str:
         """What was seen, in one sentence."""
         found, repro = self.finding, self.repro
+        name = repro.twin + as_kernel(repro.backend)
         if found is None:
-            return f"{repro.twin} no longer diverges: {repro.field} was different after {actions_text(repro.step)}."
+            return f"{name} no longer diverges: {repro.field} was different after {actions_text(repro.step)}."
         elsewhere = "" if (found.field, found.step) == (repro.field, repro.step) else (
             f", which is not where the repro was recorded ({repro.field} after {actions_text(repro.step)})"
         )  # fmt: skip
         reference, performance = sides_text(found.reference, found.performance)
         return (
-            f"{repro.twin} still diverges: {found.field} is {performance} after {actions_text(found.step)}, the "
+            f"{name} still diverges: {found.field} is {performance} after {actions_text(found.step)}, the "
             f"reference says {reference} (error {found.error:.3g}, tolerance {found.tolerance:.3g}){elsewhere}."
         )
 
 
 def twin_of(repro: Repro, plant: str | None = None) -> Twin:
     """The two sides a repro is about, as they are now; `plant` puts a known bug into the performance side."""
-    twin = find_twin(repro.twin).twin.on(repro.backend)
+    twin = find_twin(repro.twin).twin
+    twin = twin if repro.backend is None else twin.on(repro.backend)
     return twin if plant is None else twin.planted(plant)
 
 
@@ -116,6 +119,7 @@ def describe(folder: Path, replayed: Replay, twin: Twin, plant: str | None) -> d
         "precision": repro.precision,
         "mode": repro.mode,
         "plant": plant,
+        "backend": repro.backend,
         "verdict": replayed.verdict,
         "sentence": replayed.sentence,
         "recorded": {"field": repro.field, "step": repro.step, "plant": repro.plant},

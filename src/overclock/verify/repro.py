@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "overclock.repro/1"
 FILE = "repro.json"
+BACKENDS = ("xla", "c", "cuda")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Repro:
     step: int
     expected: tuple[dict[str, Any], ...]  # what the reference showed after the reset and after every action
     plant: str | None = None
-    backend: "Backend" = "xla"
+    backend: "Backend | None" = None
 
 
 def describe(
@@ -107,6 +108,8 @@ def parse_repro(text: str, name: str = FILE) -> Repro:
             raise ValueError("its actions are not a list of numbers")
         if data["precision"] not in get_args(Precision) or data["mode"] not in get_args(Mode):
             raise ValueError(f"its precision {data['precision']} or its mode {data['mode']} is unknown")
+        if data.get("backend") not in (None, *BACKENDS):
+            raise ValueError(f"its backend {data['backend']} is unknown")
         if not isinstance(setup, dict) or not isinstance(draws, list):
             raise ValueError("its setup is not an object or its draws are not a list")
         first_draws = setup.get("draws", {})
@@ -124,7 +127,7 @@ def parse_repro(text: str, name: str = FILE) -> Repro:
             step=int(data["step"]),
             expected=tuple(dict(shown) for shown in data["expected"]),
             plant=data.get("plant"),
-            backend=data.get("backend", "xla"),
+            backend=data.get("backend"),
         )
     except KeyError as error:
         raise UsageError(f"'{name}' is no repro: it says nothing about {error}.") from error

@@ -66,6 +66,7 @@ class SubjectSpec:
     launcher: str | None = None
     launcher_options: tuple[tuple[str, Any], ...] = ()
     files: tuple[str, ...] = ()
+    kernels: bool = False  # it takes the option `backend`, "c" or "cuda" for its rules as a fused kernel
     module_runner: str = "overclock.verify.module_runner:ModuleRunner"  # asks it for single functions, at level 1
     trainer: str = "overclock.verify.transfer_training:PerformanceTrainer"  # trains on it, at level 4
 

@@ -6,10 +6,14 @@ from typing import Any
 from overclock.verify.value_text import sides_text, state_text
 
 
+def as_kernel(backend: str | None) -> str:
+    """What follows the name of an environment that is a kernel."""
+    return {"c": " as a C kernel", "cuda": " as a CUDA kernel"}.get(backend or "", "")
+
+
 def performance_name(report: dict[str, Any]) -> str:
     """What was compared with the reference: the environment, and the kernel it was where it was one."""
-    kernel = {"c": " as a C kernel", "cuda": " as a CUDA kernel"}
-    return report["env"] + kernel.get(report.get("backend", "xla"), "")  # reports of older versions do not have it
+    return report["env"] + as_kernel(report.get("backend"))  # reports of older versions do not have it
 
 
 def rollouts(report: dict[str, Any]) -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@ from overclock.vector.host import flatten_state
 from overclock.vector.vectorize import Backend, vectorize
 from overclock.verify.contract import Twin
 from overclock.verify.patched import Patch, load_patched
+from overclock.verify.performance import JaxSubject
 from overclock.verify.subject import Arrays, SubjectSpec
 from overclock.verify.transfer_plan import TransferPlan
 
@@ -112,9 +113,8 @@ class PerformanceTrainer(_Trainer):
             raise UsageError(f"{entry_point} has no JAX environment behind it that could be trained on (no `rules`)")
         env, params = inner.rules
         self.config = PPOConfig(**config)
-        backend: Backend = getattr(inner, "backend", "xla")
-        if backend == "xla":
-            backend = resolved(vectorize(env, self.config.num_envs)) if kernel else "auto"
+        told = inner.backend if isinstance(inner, JaxSubject) else None
+        backend: Backend = told or (resolved(vectorize(env, self.config.num_envs)) if kernel else "auto")
         trainer = make_train(env, params, self.config, backend=backend)
         self.agent = trainer.agent
         self._init, self._jit_update = jax.jit(jax.vmap(trainer.init)), jax.jit(jax.vmap(trainer.update))

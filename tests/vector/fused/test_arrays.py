@@ -7,6 +7,7 @@ import pytest
 from jax import lax
 from vector.fused.programs import KERNEL, assert_same, batched, through_kernel
 
+from overclock.vector.fused import lane_scan
 from overclock.vector.fused.values import MOST_FEW
 
 pytestmark = pytest.mark.usefixtures("few_optimisations")
@@ -271,3 +272,17 @@ def test_arrays_may_be_larger_than_the_stack_of_the_thread_that_calls(lanes):
 
     x = np.arange(lanes, dtype=np.float32)
     assert_same(through_kernel(last, x), (np.full_like(x, -1), x, x))
+
+
+@pytest.mark.skipif(KERNEL == "cuda", reason="a thread of a GPU has no room for it")
+def test_several_threads_have_room_for_large_arrays(monkeypatch):
+    """130 lanes are taken by three threads at most, 256 steps of them are work enough for two."""
+    monkeypatch.setenv("OVERCLOCK_THREADS", "2")
+    x = np.arange(130, dtype=np.float32)
+
+    def body(total, _, __, ___):
+        many = jnp.broadcast_to(total, (40_000,)).at[jnp.int32(total)].set(-1.0)
+        return many[-1] + 1 + many[jnp.int32(total)] + 1, ()
+
+    after, _ = lane_scan(body, x, None, 256, backend=KERNEL)
+    assert after.tolist() == (x + 256).tolist()

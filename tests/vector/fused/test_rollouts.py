@@ -171,3 +171,25 @@ def test_a_state_that_changes_its_form_is_refused_in_the_name_of_who_changes_it(
         fused_rollout(*batch(backend), 2, fold=(jnp.zeros(LANES, jnp.int32), lambda sums, step: sums + step.reward))
     with pytest.raises(UsageError, match=r"^The step of fold must return what it got in the same structure\."):
         fused_rollout(*batch(backend), 2, fold=(jnp.zeros(LANES), lambda sums, step: (sums, step.reward)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["cartpole", "halfcheetah", *(pytest.param(name, marks=pytest.mark.long) for name in ("walker2d", "hopper"))],
+)
+def test_a_rollout_in_one_kernel_is_its_steps_one_by_one_to_the_last_bit(name):
+    """`overclock bench` measures the one, `overclock verify --backend` judges the other. Restarts are included."""
+    env, params = overclock.make(name)
+    params, steps = params.replace(max_steps=25), 60
+    venv = vectorize(env, 301, backend=KERNEL)
+    _, state = venv.reset(jax.random.key(5), params)
+    end, played, _ = fused_rollout(
+        venv, state, steps, params=params,
+        keep=lambda t: (t.action, (t.next_obs, t.reward, t.terminated, t.truncated)),
+    )  # fmt: skip
+    for number in range(steps):
+        action, seen = jax.tree.map(lambda leaf, number=number: leaf[number], played)
+        obs, state, *outcome, _ = venv.step(state, action, params)
+        assert_equal((obs, *outcome), seen)
+    assert_equal(state, end)
+    assert np.asarray(played[1][3]).any()

@@ -36,7 +36,7 @@ def twin() -> Twin:
     return Twin(
         name="cartpole-v1",
         reference=SubjectSpec("overclock.envs.cartpole.reference:reference"),
-        performance=SubjectSpec("overclock.verify.performance:JaxSubject", (("env_id", "cartpole-v1"),)),
+        performance=SubjectSpec("overclock.verify.performance:JaxSubject", (("env_id", "cartpole-v1"),), kernels=True),
         contracts={"float64": _contract_float64(), "float32": _contract_float32()},
         plants=PLANTS,
         scenarios="overclock.envs.cartpole.scenarios",

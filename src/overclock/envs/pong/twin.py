@@ -134,7 +134,9 @@ def _twin(name: str, frameskip: int, continuous: bool, scenarios: str, plan: str
     return Twin(
         name=name,
         reference=SubjectSpec("overclock.envs.pong.reference:PongReference", tuple(static.items())),
-        performance=SubjectSpec("overclock.verify.performance:JaxSubject", (("env_id", "pong-v1"), ("static", static))),
+        performance=SubjectSpec(
+            "overclock.verify.performance:JaxSubject", (("env_id", "pong-v1"), ("static", static)), kernels=True
+        ),
         contracts={"float32": _contract()},
         plants=PLANTS,
         scenarios=f"overclock.envs.pong.scenarios.{scenarios}",

@@ -43,14 +43,14 @@ const char* overclock_run(void* const* in, void* const* out, long total, long st
   if (here) count--;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  if (!here) pthread_attr_setstacksize(&attributes, LARGE_STACK);
+  if (!here && pthread_attr_setstacksize(&attributes, LARGE_STACK)) count = 0;
   pthread_t handles[MOST_THREADS];
   long started = 0;
   while (started < count && pthread_create(&handles[started], &attributes, play, &work) == 0) started++;
   pthread_attr_destroy(&attributes);
   if (here) play(&work);
   for (long i = 0; i < started; i++) pthread_join(handles[i], 0);
-  return here || started ? 0 : "a fused kernel cannot start a thread with the memory that its arrays need";
+  return here || started ? 0 : "a fused kernel cannot start a thread with the memory that its arrays need; use backend='xla'";
 }
 
 static const char* launch(const XLA_FFI_CallFrame* frame, void** in, void** out, long total, long steps, long threads,

@@ -30,7 +30,7 @@ class Writer:
         self.vector = vector
         self.lines: list[str] = []
         self.tables: list[str] = []
-        self.array_bytes = 0  # of one lane; blocks that end make room again, which is not counted
+        self.array_bytes = self._living_bytes = 0  # of one lane: the most at a time, and now
         self.active = "K_TRUE"  # which lanes the present block is meant for; the others compute without meaning
         self._depth, self._names = 1, 0
         self.known: dict[str, Any] = {}  # the numbers behind the texts of constants
@@ -50,9 +50,9 @@ class Writer:
     def block(self, opening: str) -> Iterator[None]:
         """`opening { ... }`; an empty opening is a scope."""
         self.line(f"{opening} {{".lstrip())
-        self._depth += 1
+        self._depth, before = self._depth + 1, self._living_bytes
         yield
-        self._depth -= 1
+        self._depth, self._living_bytes = self._depth - 1, before
         self.line("}")
 
     @contextlib.contextmanager
@@ -91,7 +91,8 @@ class Writer:
         """A new array, not yet filled."""
         name = self.name("a")
         kind, count = type_name(dtype), max(1, size_of(shape))
-        self.array_bytes += count * int(kind[1:]) // 8
+        self._living_bytes += count * int(kind[1:]) // 8
+        self.array_bytes = max(self.array_bytes, self._living_bytes)
         self.line(f"{kind} {name}[{count}];")
         return Many(name, tuple(shape), dtype, strides_of(shape))
 
