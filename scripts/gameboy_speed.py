@@ -67,11 +67,17 @@ def measure() -> None:
     }  # fmt: skip
     path = Path(asked.output)
     found = json.loads(path.read_text()) if path.exists() else {}
-    found |= {"schema": "overclock.gameboy-speed/1", "machine": machine(), "command": " ".join(sys.argv)}
+    found |= {"schema": "overclock.gameboy-speed/1", "machine": machine(), "command": command(asked)}
     for name in asked.only:
         found[name] = measures[name]()
         path.write_text(json.dumps(found, indent=1) + "\n")
     say(f"written to {path}")
+
+
+def command(asked: argparse.Namespace) -> str:
+    """What repeats the figures, wherever they are written to."""
+    only = [] if asked.only == TABLES else ["--only", *asked.only]
+    return " ".join(["scripts/gameboy_speed.py", *only, f"--seconds {asked.seconds:g} --turns {asked.turns}"])
 
 
 def say(text: str) -> None:
