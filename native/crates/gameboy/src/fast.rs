@@ -12,9 +12,9 @@ use crate::rom::{BANK, Rom};
 const HALT: u32 = 0x76;
 const UNKNOWN: u32 = u32::MAX;
 
-/// Cycles after which the loop is left in any case. Without optimization, what should be jumps are calls that nest, so
-/// that every instruction has to come back.
-const LONGEST: u64 = if cfg!(debug_assertions) { 4 } else { 2048 };
+/// Cycles after which the loop is left in any case: in a build for tests, what should be jumps are calls that nest, and
+/// the stack has to hold them.
+const LONGEST: u64 = 2048;
 
 /// Instructions up to the horizon, at least one. Also returns when the last one began.
 pub(crate) fn run(cpu: &mut Cpu, machine: &mut Machine, rom: &Rom, mut now: u64, mut last: u64) -> (u64, u64) {
