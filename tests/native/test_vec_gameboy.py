@@ -281,6 +281,7 @@ def test_hooks_count_per_lane_and_outlive_resets():
         (lambda: batch(observation="grey"), "observation must be one of 'rgb', .*, got 'grey'."),
         (lambda: batch(observation="ram", ram=[]), "observation='ram' needs addresses"),
         (lambda: batch(ram=[0x10000]), r"Addresses must be whole numbers from 0 to 0xFFFF, got \[65536\]."),
+        (lambda: batch(ram=[0xC000, True]), r"Addresses must be whole numbers .*, got \[49152, True\]."),
         (lambda: batch(model="gba"), "model must be one of 'auto', 'dmg', 'cgb', got 'gba'."),
         (lambda: batch(compat="bgb"), "compat must be one of"),
         (

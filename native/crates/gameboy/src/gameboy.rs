@@ -27,11 +27,7 @@ pub struct GameBoy {
 
 impl GameBoy {
     pub fn new(rom: Arc<Rom>, options: &Options) -> Self {
-        let is_color = match options.model {
-            Model::Auto => rom.color,
-            Model::Dmg => false,
-            Model::Cgb => true,
-        };
+        let is_color = options.model.is_color(&rom);
         let machine = Machine::new(rom, options, is_color);
         let mut gameboy =
             Self { cpu: Cpu::default(), now: 0, machine, hooks: Hooks::default(), resume: false, releases: [0; 8] };
@@ -44,9 +40,10 @@ impl GameBoy {
         gameboy
     }
 
-    /// Bytes that a console with this cartridge takes; a Game Boy Color's picture comes on top.
-    pub fn size(rom: &Rom) -> usize {
-        size_of::<Self>() + CARTRIDGE + rom.ram_size + PIXELS
+    /// Bytes that a console with this cartridge takes; samples of its sound and the devices of `Compat::Hardware` come on top.
+    pub fn size(rom: &Rom, model: Model) -> usize {
+        let colors = if model.is_color(rom) { size_of::<[u16; PIXELS]>() } else { 0 };
+        size_of::<Self>() + CARTRIDGE + rom.ram_size + PIXELS + colors
     }
 
     /// What boot code leaves behind, as far as games rely on it.

@@ -54,6 +54,17 @@ pub enum Model {
     Cgb,
 }
 
+impl Model {
+    /// Whether that is a Game Boy Color, with this cartridge in it.
+    pub fn is_color(self, rom: &Rom) -> bool {
+        match self {
+            Self::Auto => rom.is_color(),
+            Self::Dmg => false,
+            Self::Cgb => true,
+        }
+    }
+}
+
 /// Whom to agree with where they differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compat {

@@ -21,8 +21,7 @@ pub fn boot(value: Option<&Bound<'_, PyAny>>, model: Model, rom: &Rom) -> PyResu
     let Some(value) = value else { return Ok(None) };
     let content: &[u8] =
         value.extract().map_err(|_| wrong(format!("boot must be bytes or None, got {}.", shortly(value))))?;
-    let is_color = model == Model::Cgb || model == Model::Auto && rom.is_color();
-    let (whose, length) = if is_color {
+    let (whose, length) = if model.is_color(rom) {
         ("Game Boy Color has 2304 bytes, those from 0100 to 01FF unused", CGB_BOOT)
     } else {
         ("Game Boy has 256 bytes", DMG_BOOT)

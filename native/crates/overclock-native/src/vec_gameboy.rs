@@ -91,7 +91,7 @@ impl VecGameBoy {
         let own = [shape, vec![num_envs, settings.ram.len()]];
         let own = own.map(|shape| zeros.call1((PyTuple::new(py, shape)?, "uint8")).map(Bound::unbind));
         let [obs, values] = own;
-        let memory = num_envs.checked_mul(gameboy::GameBoy::size(&rom));
+        let memory = num_envs.checked_mul(gameboy::GameBoy::size(&rom, model));
         if memory.is_none_or(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_err()) {
             return Err(PyMemoryError::new_err(format!("There is not enough memory for {num_envs} consoles.")));
         }
@@ -354,5 +354,5 @@ fn kind(value: &Bound<'_, PyAny>) -> PyResult<Observation> {
 fn addresses(value: &Bound<'_, PyAny>) -> PyResult<Vec<u16>> {
     let unfit = || wrong(format!("Addresses must be whole numbers from 0 to 0xFFFF, got {}.", shortly(value)));
     let items = value.try_iter().map_err(|_| unfit())?;
-    items.map(|item| item.and_then(|item| item.extract::<u16>()).map_err(|_| unfit())).collect()
+    items.map(|item| item.and_then(|item| console::address(&item)).map_err(|_| unfit())).collect()
 }
