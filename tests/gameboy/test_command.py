@@ -98,7 +98,6 @@ def test_a_suite_tells_who_passes(tmp_path, capsys):
 def test_a_suite_tells_why_a_rom_said_nothing(tmp_path, capsys):
     (tmp_path / "folder.gb").mkdir()
     (tmp_path / "folder.gb" / "empty.gb").write_bytes(b"")
-    (tmp_path / "gone.gb").symlink_to(tmp_path / "gone.gb")
     (tmp_path / "short.gbc").write_bytes(b"short")
     assert command.main(["suite", str(tmp_path), "--frames", "30"]) == 0
     said = capsys.readouterr().out.splitlines()
@@ -108,6 +107,20 @@ def test_a_suite_tells_why_a_rom_said_nothing(tmp_path, capsys):
     assert said[5].split() == ["short.gbc", "-", "-", "-"]
     assert said[7] == "    pyboy, hardware: This ROM has 5 bytes; a Game Boy ROM has at least 32768."
     assert said[8] == "passed of 2: PyBoy 0, pyboy 0, hardware 0"
+
+
+def test_a_link_that_leads_nowhere_is_told(tmp_path, capsys):
+    (tmp_path / "around.gb").symlink_to(tmp_path / "around.gb")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder.gb").symlink_to(tmp_path / "folder")
+    (tmp_path / "gone.gb").symlink_to(tmp_path / "nowhere")
+    assert command.main(["suite", str(tmp_path), "--frames", "30"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[2].split() == ["around.gb", "-", "-", "-"]
+    assert said[3].startswith("    PyBoy, pyboy, hardware: The file cannot be read: Too many levels of symbolic links")
+    assert said[4].split() == ["gone.gb", "-", "-", "-"]
+    assert said[5] == "    PyBoy, pyboy, hardware: The file cannot be read: No such file or directory."
+    assert said[6] == "passed of 2: PyBoy 0, pyboy 0, hardware 0"
 
 
 def test_a_rom_that_cannot_be_read_is_told_and_the_others_run(tmp_path, capsys, monkeypatch):

@@ -84,10 +84,15 @@ def rom_files(folder: Path) -> list[Path]:
     """The ROMs below a folder, in the order of their names."""
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; give one with .gb or .gbc files in it.")
-    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in (".gb", ".gbc") and path.is_file())
+    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in (".gb", ".gbc") and _is_meant(path))
     if not found:
         raise UsageError(f"There is no .gb or .gbc file below {folder}.")
     return found
+
+
+def _is_meant(path: Path) -> bool:
+    """A file, or a link that leads nowhere: that it cannot be read is told."""
+    return path.is_file() or (path.is_symlink() and not path.exists())
 
 
 def run_suite(folder: Path, model: str, verdict: Verdict | None, limit: int = LIMIT) -> Iterator[Result]:
