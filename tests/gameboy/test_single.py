@@ -1,14 +1,17 @@
 """`GameBoy` against PyBoy itself: the same calls, written once, give the same answers."""
 
+import dataclasses
 import io
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from overclock.errors import MissingError, UsageError
 from overclock.gameboy import GameBoy
 from overclock.gameboy.boot import boot_for
-from overclock.gameboy.games import game_program
+from overclock.gameboy.game import load_game
+from overclock.gameboy.games import folder, game_program
 from overclock.gameboy.oracle import import_pyboy
 from overclock.gameboy.symbols import format_symbols
 
@@ -144,6 +147,54 @@ def test_it_stops_and_states_go_into_files():
     assert other._cycles() == console._cycles()
 
 
+def test_an_error_of_the_console_is_not_told_as_one_of_the_file():
+    class Broken:
+        def save_state(self):
+            raise ValueError("broken")
+
+    console = GameBoy(MAZE.rom)
+    console._console = Broken()
+    with pytest.raises(ValueError, match="broken"):
+        console.save_state(io.BytesIO())
+
+
+@pytest.mark.parametrize("array", [np.array, jnp.array])
+def test_memory_takes_arrays_with_and_without_axes(array):
+    memory = GameBoy(MAZE.rom).memory
+    memory[0xC300] = array(5)
+    memory[0xC301:0xC303] = array(6)
+    memory[0xC303:0xC305] = array([7, 8])
+    assert memory[0xC300:0xC305] == [5, 6, 6, 7, 8]
+
+
+@dataclasses.dataclass
+class Place:
+    """A path as other libraries have it; its equality makes it one that no dict takes as a key."""
+
+    name: str | bytes
+
+    def __fspath__(self):
+        return self.name
+
+
+def test_whatever_python_opens_as_a_path_is_one(files):
+    rom, boot, symbols = (Place(str(file)) for file in files)
+    assert GameBoy(rom, bootrom=boot, symbols=symbols).symbol_lookup("lives")[1] == LIVES
+    assert GameBoy(rom).symbol_lookup("lives")[1] == LIVES
+    description = files[0].with_suffix(".toml")
+    description.write_text(folder().joinpath("maze.toml").read_text())
+    game = load_game(rom=rom, description=Place(str(description)), symbols=symbols)
+    assert game is load_game(rom=str(files[0]), description=str(description), symbols=str(files[2]))
+
+
+def test_a_path_of_bytes_is_refused(files):
+    rom = Place(bytes(files[0]))
+    with pytest.raises(UsageError, match="rom must be a path"):
+        GameBoy(rom)
+    with pytest.raises(UsageError, match="rom must be a path"):
+        load_game(rom=rom, description="maze.toml")
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
@@ -178,6 +229,8 @@ def test_it_stops_and_states_go_into_files():
         (lambda c: c.memory["a", 0x4000], "A bank of memory is a whole number, got 'a'."),
         (lambda c: c.memory[-1, 0x4000], "A bank must be a whole number from 0 to 65535, got -1."),
         (lambda c: c.memory.__setitem__(0xC000, "a"), "A byte is a whole number from 0 to 255, got 'a'."),
+        (lambda c: c.memory.__setitem__(0xC000, np.array(256)), r"A byte is a whole number .*, got array\(256\)."),
+        (lambda c: c.memory.__setitem__(0xC000, np.array(True)), r"A byte is a whole number .*, got array\(True\)."),
         (lambda c: c.memory.__setitem__(0xC000, None), "A byte is a whole number from 0 to 255, got None."),
         (lambda c: GameBoy(5), "rom must be a path, bytes or a file opened in binary, got 5."),
         (lambda c: GameBoy(io.StringIO("rom")), "rom must be a path, bytes or a file opened in binary"),

@@ -14,6 +14,7 @@ from typing import Any
 
 from overclock.errors import UsageError
 from overclock.gameboy.console import BUTTONS
+from overclock.gameboy.given import AnyPath
 from overclock.gameboy.symbols import Symbol
 from overclock.gameboy.tables import Table
 
@@ -139,7 +140,7 @@ class Description:
         return any(condition.holds(values[condition.value]) for condition in self.ends)
 
 
-def load_description(path: str | Path, symbols: Mapping[str, Symbol] | None = None) -> Description:
+def load_description(path: AnyPath, symbols: Mapping[str, Symbol] | None = None) -> Description:
     """The description in a TOML file; names of addresses are looked up in `symbols`."""
     try:
         text = Path(path).read_text(encoding="utf-8")

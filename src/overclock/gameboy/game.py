@@ -16,6 +16,7 @@ from overclock.gameboy.boot import boot_for
 from overclock.gameboy.console import BUTTONS
 from overclock.gameboy.description import OBSERVATIONS, Description, load_description, parse_description
 from overclock.gameboy.games import GAMES, folder, game_program
+from overclock.gameboy.given import AnyPath, is_path
 from overclock.gameboy.readings import Readings
 from overclock.gameboy.symbols import Symbol, read_symbols
 
@@ -98,9 +99,9 @@ class Game:
 
 def load_game(
     game: str | None = None,
-    rom: str | None = None,
-    description: str | None = None,
-    symbols: str | None = None,
+    rom: AnyPath | None = None,
+    description: AnyPath | None = None,
+    symbols: AnyPath | None = None,
     observation: str | None = None,
     model: str = "auto",
 ) -> Game:
@@ -108,10 +109,8 @@ def load_game(
 
     The same `Game` every time, as long as its files are the same.
     """
+    rom, description, symbols = _path("rom", rom), _path("description", description), _path("symbols", symbols)
     asked = (game, rom, description, symbols, observation, model)
-    for name, file in (("rom", rom), ("description", description), ("symbols", symbols)):
-        if file is not None and not isinstance(file, str | os.PathLike):
-            raise UsageError(f"{name} must be a path, got {file!r}.")
     if model not in MODELS:
         raise UsageError(f"model must be one of {', '.join(MODELS)}, got {model!r}.")
     if observation not in (None, *OBSERVATIONS):
@@ -123,6 +122,13 @@ def load_game(
     found, state = _load_game(*asked)
     _loaded[asked] = found, {file: _stamp(file) for file in (rom, description, symbols, state) if file is not None}
     return found
+
+
+def _path(name: str, file: AnyPath | None) -> str | None:
+    """A path as text, by which a game is found again."""
+    if file is not None and not is_path(file):
+        raise UsageError(f"{name} must be a path, got {file!r}.")
+    return None if file is None else os.fspath(file)
 
 
 def _stamp(file: str) -> tuple[str, int, int] | None:

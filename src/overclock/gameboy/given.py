@@ -1,11 +1,14 @@
-"""What a user gives to one console, checked where it enters: whole numbers, and bytes from a path or an open file."""
+"""What a user gives, checked where it enters: whole numbers, paths, and bytes from a path or an open file."""
 
+import os
 from pathlib import Path
 from typing import IO, Any, TypeGuard
 
 import numpy as np
 
 from overclock.errors import UsageError
+
+AnyPath = str | os.PathLike[str]
 
 
 def is_whole(value: Any) -> TypeGuard[int]:
@@ -21,13 +24,18 @@ def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
     return int(value)
 
 
-def content(name: str, source: str | Path | bytes | IO[bytes]) -> bytes:
+def is_path(value: Any) -> TypeGuard[AnyPath]:
+    """Whether this is the path of a file; never as bytes, which are a file's content."""
+    return isinstance(os.fspath(value) if isinstance(value, os.PathLike) else value, str)
+
+
+def content(name: str, source: AnyPath | bytes | IO[bytes]) -> bytes:
     """The bytes themselves, of the file at a path, or of an open file."""
-    if isinstance(source, str | Path):
+    if is_path(source):
         try:
             return Path(source).read_bytes()
         except OSError as error:
-            raise UsageError(f"{source} cannot be read: {error.strerror}.") from error
+            raise UsageError(f"{os.fspath(source)} cannot be read: {error.strerror}.") from error
     found = source if isinstance(source, bytes) else read(source)
     if found is None:
         raise UsageError(f"{name} must be a path, bytes or a file opened in binary, got {source!r}.")

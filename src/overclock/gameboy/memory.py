@@ -1,6 +1,6 @@
 """A console's memory by address, as PyBoy's `memory`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from overclock.errors import UsageError
@@ -25,11 +25,12 @@ class Memory:
                 found = list(self._console.read_bank(bank, first, last - first))
         return found[0] if single else found
 
-    def __setitem__(self, place: Any, value: int | Sequence[int]) -> None:
+    def __setitem__(self, place: Any, value: Any) -> None:
         bank, first, last, _ = _place(place)
         if bank is not None:
             raise UsageError("Banks can be read but not written; select the bank and write to its address.")
-        values = list(value) if isinstance(value, Iterable) else [value] * (last - first)
+        given = value.tolist() if hasattr(value, "tolist") else value  # an array without axes is a number
+        values = list(given) if isinstance(given, Iterable) else [given] * (last - first)
         if len(values) != last - first:
             raise UsageError(f"Got {len(values)} bytes for {last - first} addresses.")
         if not all(is_whole(byte) and 0 <= byte <= 0xFF for byte in values):

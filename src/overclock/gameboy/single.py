@@ -20,7 +20,7 @@ from overclock.env.options import checked_options
 from overclock.errors import UsageError
 from overclock.gameboy.boot import boot_for
 from overclock.gameboy.game import COLOR_FLAG
-from overclock.gameboy.given import content, is_whole, read, whole
+from overclock.gameboy.given import AnyPath, content, is_path, is_whole, read, whole
 from overclock.gameboy.memory import Memory
 from overclock.gameboy.native_console import import_gameboy
 from overclock.gameboy.sound import SAMPLE_RATE, Sound, check_volume, checked_rate
@@ -48,14 +48,14 @@ class GameBoy:
 
     def __init__(
         self,
-        rom: str | Path | bytes | IO[bytes],
+        rom: AnyPath | bytes | IO[bytes],
         *,
         cgb: bool | None = None,
         sound_emulated: bool = False,
         sound_volume: int = 100,
         sound_sample_rate: int | None = None,
-        bootrom: str | Path | None = None,
-        symbols: str | Path | None = None,
+        bootrom: AnyPath | None = None,
+        symbols: AnyPath | None = None,
         compat: str = "pyboy",
     ) -> None:
         options = {"cgb": cgb, "sound_emulated": sound_emulated}
@@ -128,8 +128,9 @@ class GameBoy:
 
     def save_state(self, file_like_object: IO[bytes]) -> None:
         """Write the whole state into a file opened in binary."""
+        state = self._console.save_state()
         try:
-            file_like_object.write(self._console.save_state())
+            file_like_object.write(state)
         except (AttributeError, TypeError, ValueError):  # not a file, or one of text, closed or not for writing
             raise UsageError(
                 f"save_state takes a file opened for writing in binary, got {file_like_object!r}."
@@ -247,11 +248,11 @@ class Screen:
             self._pixels[:] = self._console.screen()
 
 
-def _symbols_of(rom: Any, symbols: str | Path | None) -> dict[str, Symbol]:
+def _symbols_of(rom: Any, symbols: AnyPath | None) -> dict[str, Symbol]:
     """Those of the file given, or of one beside the ROM."""
     if symbols is not None:
         return read_symbols(symbols)
-    if isinstance(rom, str | Path) and Path(rom).with_suffix(".sym").is_file():
+    if is_path(rom) and Path(rom).with_suffix(".sym").is_file():
         beside = Path(rom).with_suffix(".sym")
         return parse_symbols(beside.read_text(encoding="utf-8", errors="replace").splitlines(), str(beside))
     return {}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from overclock.errors import UsageError
+from overclock.gameboy.given import AnyPath
 
 LABEL = re.compile(r"(?P<bank>[0-9a-fA-F]{1,3}|BOOT):(?P<address>[0-9a-fA-F]{4})\s+(?P<name>\S+)\s*")
 CONSTANT = re.compile(r"[0-9a-fA-F]+\s+\S+\s*")  # RGBDS lists exported numbers too; they are no addresses
@@ -40,7 +41,7 @@ def parse_symbols(lines: Iterable[str], source: str = "symbols") -> dict[str, Sy
     return found
 
 
-def read_symbols(path: str | Path) -> dict[str, Symbol]:
+def read_symbols(path: AnyPath) -> dict[str, Symbol]:
     """The labels of the .sym file at `path`."""
     try:
         text = Path(path).read_text(encoding="utf-8")
