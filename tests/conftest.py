@@ -8,14 +8,14 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from quick_compile import flags, quickest
+from quick_compile import compiled_quickly
 
 # The longest files, of many seconds each. They are handed out first: one that begins last leaves all other cores idle.
 LONGEST = (
     "translate/test_traps.py", "test_documents.py", "recipe/test_judge.py", "verify/test_engine.py",
     "gameboy/test_against_pyboy.py", "verify/test_rollout.py", "vector/fused/test_arrays.py",
     "envs/pong/test_reference.py", "verify/test_property.py", "verify/test_shrink.py", "env/test_contract.py",
-    "planar/test_engine.py", "recipe/test_contract_luck.py", "vector/fused/test_elementwise.py",
+    "planar/test_control_steps.py", "recipe/test_contract_luck.py", "vector/fused/test_elementwise.py",
     "envs/robots/test_twins.py", "envs/pong/test_rust_twins.py", "train/test_network.py", "verify/test_interaction.py",
     "recipe/test_export.py", "cli/test_translate.py", "recipe/test_redteam.py", "vector/test_lanes.py",
     "vector/fused/test_environments.py", "train/test_ppo.py", "vector/test_resets.py", "train/test_evaluate.py",
@@ -57,23 +57,9 @@ def _left_as_found(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def few_optimisations():
-    """JAX compiles quickly, also in programs that are started: for large programs that run for milliseconds.
-
-    XLA reads its flags once in a process, so in this one they become options of every program.
-    """
-    import jax
-    from jax._src import compiler
-
-    plain, quickly = compiler.get_compile_options, quickest()
-
-    def options(*arguments, env_options_overrides=None, **named):
-        return plain(*arguments, env_options_overrides={**quickly, **(env_options_overrides or {})}, **named)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XLA_FLAGS", f"{os.environ.get('XLA_FLAGS', '')} {flags()}".strip())
-        patch.setattr(compiler, "get_compile_options", options)
+    """JAX compiles quickly, also in programs that are started: for large programs that run for milliseconds."""
+    with compiled_quickly():
         yield
-    jax.clear_caches()  # the next file's programs are compiled as users have them
 
 
 def pytest_collection_modifyitems(items):

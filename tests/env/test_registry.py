@@ -86,6 +86,12 @@ def test_a_parameter_given_as_an_option_says_how_it_is_changed(env_id, parameter
     )
 
 
+@pytest.mark.parametrize("value", [np.ones((3, 3)), list(range(100))], ids=["lines", "long"])
+def test_that_remedy_is_one_short_line_whatever_was_given(value):
+    with pytest.raises(UsageError, match=r"use params\.replace\(gravity=\.\.\.\)\.$"):
+        registry.make("cartpole", gravity=value)
+
+
 @dataclasses.dataclass(frozen=True)
 class Optioned:
     """Options of every type that is checked, and one that is not."""
@@ -115,6 +121,12 @@ def test_an_option_of_another_type_is_refused(option, value, wanted):
     with pytest.raises(UsageError) as caught:
         registry.make("probe", **{option: value})
     assert str(caught.value) == f"probe-v0 takes {wanted} as its option {option}, got {value!r}."
+
+
+def test_an_array_that_is_refused_is_named_in_one_line():
+    registry.register(Spec("probe-v0", f"{__name__}:Optioned"))
+    with pytest.raises(UsageError, match=r"probe-v0 takes a number as its option scale, got an array of float64\.$"):
+        registry.make("probe", scale=np.ones((3, 3)))
 
 
 def test_options_of_the_declared_types_pass_as_numbers_of_python():

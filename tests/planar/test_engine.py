@@ -7,15 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from vector.fused.programs import KERNEL, needs_kernel
 
 from overclock.planar.contacts import impedance, meetings, pairs, touches
 from overclock.planar.factor import factor, solve, times
 from overclock.planar.inertia import bias, mass_matrix
-from overclock.planar.integrate import advance
 from overclock.planar.kinematics import motions, place, velocity
 from overclock.planar.model import Softness
-from overclock.vector.fused import lane_map
 
 COUNT = 40
 
@@ -203,95 +200,3 @@ def test_the_impedance_is_mujocos_curve():
     depths = np.array([0.0, -0.0025, -0.005, -0.0075, -0.01, -0.02])
     expected = 0.1 + 0.8 * np.array([0, 0.125, 0.5, 0.875, 1, 1])
     np.testing.assert_allclose([float(impedance(softness, jnp.float64(d))) for d in depths], expected, atol=1e-12)
-
-
-# Positions, velocities and controls of HalfCheetah a metre deep in the floor, where full steps of Newton's method go in
-# circles, and of a falling Hopper whose foot is parallel to its torso at a moment within the step.
-CIRCLE = (
-    [0.0, -1.0072538002213696, -0.8386382072742635, 0.4631131034308207, 0.24887688550152554, 0.7681554204371381,
-     -0.5531822443326339, 0.12079911369368546, -0.8864142555338856],
-    [-8.289491715007243, 5.367070368015444, -8.747868589661955, -1.5045115217107998, 8.165536940887154,
-     -3.4137259854766198, -2.194449644414412, 1.823793425279872, 9.525261391111634],
-    [0.14316645030393516, 0.31053415400938045, 0.7253688741658912, -0.7783047380451016, -0.5310852158976889,
-     0.6103684225684758],
-)  # fmt: skip
-FOLDING = (
-    [-0.06550620610198768, 0.7038936247377179, -3.656876747823787, -1.3618461972057792, -2.524239323167348,
-     -0.8072274052959754],
-    [7.860225068277229, -3.4519923574939884, -29.435115848049268, 1.1140008267670458, -19.31627287813774,
-     -0.9243063264298921],
-    [0.6521021, 0.88401765, 0.72057635],
-)  # fmt: skip
-SPECIAL = {"halfcheetah": CIRCLE, "hopper": FOLDING}
-
-
-def control_steps(robot, count, seed, backend):
-    """|dq| of one control step: in float64 and float32 against the exact solver, in float64 against MuJoCo as it is.
-
-    The first state is a special one, where there is one.
-    """
-    qpos, qvel = robot.states(count, seed=seed)
-    ctrl = np.random.default_rng(2).uniform(-1.0, 1.0, (len(qpos), robot.theirs.nu)).astype(np.float32)
-    ctrl[:50] *= 2  # beyond the motors' range
-    if robot.name in SPECIAL:
-        qpos[0], qvel[0], ctrl[0] = SPECIAL[robot.name]
-
-    @jax.jit
-    def step(qpos, qvel, ctrl):
-        return lane_map(lambda q, v, u: advance(robot.ours, q, v, u, robot.substeps), qpos, qvel, ctrl, backend=backend)
-
-    double = np.asarray(step(qpos, qvel, ctrl)[0])
-    single = np.asarray(step(*(part.astype(np.float32) for part in (qpos, qvel, ctrl)))[0], np.float64)
-    as_it_is = mujoco.MjModel.from_xml_path(str(robot.path))
-    apart = {}
-    for name, model in (("exact", robot.theirs), ("as it is", as_it_is)):
-        expected = []
-        for q, v, u in zip(qpos, qvel, ctrl, strict=True):
-            data = mujoco.MjData(model)
-            data.qpos[:], data.qvel[:], data.ctrl[:] = q, v, u
-            mujoco.mj_step(model, data, nstep=robot.substeps)
-            expected.append(data.qpos.copy())
-        apart[name] = np.abs(double - np.array(expected)).max(axis=1)
-        if name == "exact":
-            apart["float32"] = np.abs(single - np.array(expected)).max(axis=1)
-    return apart
-
-
-def judge(apart):
-    """The bounds that the environments promise."""
-    assert apart["exact"].max() <= 1e-12
-    assert apart["as it is"].max() <= 1e-6
-    assert np.quantile(apart["float32"], 0.99) <= 2e-6
-    assert apart["float32"].max() <= 1e-4
-
-
-# RK4 is compared in tests/envs/robots/test_steps.py, too.
-one_of_them = pytest.mark.parametrize(
-    "robot",
-    ["halfcheetah", *(pytest.param(name, marks=pytest.mark.long) for name in ("walker2d", "hopper"))],
-    indirect=True,
-)
-
-
-@one_of_them
-def test_a_control_step_is_mujocos(robot, few_optimisations):
-    judge(control_steps(robot, 2000, seed=1, backend="xla"))
-
-
-@one_of_them
-def test_a_control_step_of_the_kernel_is_mujocos(robot):
-    needs_kernel()
-    judge(control_steps(robot, 1000, seed=2, backend=KERNEL))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("backend", ["xla", KERNEL])
-def test_ten_thousand_control_steps_are_mujocos(robot, backend):
-    """As users have it compiled; prints the figures of docs/planar.md (`pytest -m long -rP tests/planar`)."""
-    if backend == KERNEL:
-        needs_kernel()
-    apart = control_steps(robot, 10_000, seed=5, backend=backend)
-    for name, errors in apart.items():
-        quantiles = ", ".join(f"{share:.1%} below {np.quantile(errors, share):.1e}" for share in (0.5, 0.99, 0.999))
-        print(f"{robot.name}, {backend}, {name}: {quantiles}, largest {errors.max():.1e}")  # noqa: T201
-    judge(apart)

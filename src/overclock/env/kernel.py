@@ -10,9 +10,10 @@ from typing import Any, Generic, Self, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from overclock.env.options import checked_parameters
+from overclock.env.options import checked_parameters, hold_values, refuse_unknown_parameters
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Space
 from overclock.env.struct import Struct
@@ -29,11 +30,22 @@ class Params(Struct):
     max_steps: int | None = None
 
     def replace(self, **changes: Any) -> Self:
-        """A copy with some parameters changed; a name or a value that does not fit is refused."""
-        limit = changes.get("max_steps")
-        if isinstance(limit, int) and not 1 <= limit < STEP_LIMIT:
-            raise UsageError(f"max_steps must be 1 to 2**31 - 1, or None for no time limit, got {limit!r}.")
-        return super().replace(**checked_parameters(self, changes))
+        """A copy with some parameters changed; a name or a value that does not fit is refused.
+
+        A tree of axes, shardings or flags in the shape of parameters, whose values are of other types, takes any value.
+        """
+        refuse_unknown_parameters(self, changes)
+        if hold_values(self) and not _uncountable(self.max_steps):
+            changes = checked_parameters(self, changes)
+            for limit in _uncountable(changes.get("max_steps")):
+                raise UsageError(f"max_steps must be 1 to 2**31 - 1, or None for no time limit, got {limit}.")
+        return super().replace(**changes)
+
+
+def _uncountable(limit: Any) -> list[int]:
+    """The time limits that steps are not counted to, of one or of every lane; none is read back from a device."""
+    known = isinstance(limit, int | np.integer | np.ndarray)
+    return [number for number in np.ravel(limit).tolist() if not 1 <= number < STEP_LIMIT] if known else []
 
 
 class EnvState(Struct):

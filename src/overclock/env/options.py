@@ -2,6 +2,7 @@
 
 import dataclasses
 import difflib
+import functools
 import types
 import typing
 from collections.abc import Callable, Iterable
@@ -19,6 +20,7 @@ KINDS: dict[type, tuple[tuple[type, ...], str]] = {
 }
 # The kinds of dtypes that an array has in the place of such a number; V are those that NumPy has not, as bfloat16.
 ARRAYS: dict[type, str] = {bool: "b", int: "iu", float: "iufV"}
+LONGEST_SHOWN = 60  # characters of a value in a sentence
 
 
 def checked_options(
@@ -37,26 +39,35 @@ def checked_options(
     for name in given:
         if name not in names and name in parameters():
             raise UsageError(
-                f"{whose} has '{name}' as a parameter, not as an option; use params.replace({name}={given[name]!r})."
+                f"{whose} has '{name}' as a parameter, not as an option; "
+                f"use params.replace({name}={_in_a_line(given[name], '...')})."
             )
     _refuse_unknown(whose, "option", names, given)
     declared = _declared(maker) if given else {}
     return {name: _checked(whose, name, declared.get(name, Any), value) for name, value in given.items()}
 
 
+def refuse_unknown_parameters(params: Any, changes: Iterable[str]) -> None:
+    """Every name must be one of the parameters."""
+    _refuse_unknown(type(params).__name__, "parameter", [field.name for field in dataclasses.fields(params)], changes)
+
+
+def hold_values(params: Any) -> bool:
+    """Whether these are parameters themselves: a tree of axes, shardings or flags has their shape and other types."""
+    declared, names = _declared(type(params)), [field.name for field in dataclasses.fields(params)]
+    return all(_can_be(getattr(params, name), declared.get(name, Any)) for name in names)
+
+
 def checked_parameters(params: Any, changes: dict[str, Any]) -> dict[str, Any]:
-    """The changes of a set of parameters; refuses names that it has not, and values that cannot be one of that type.
+    """The changes of a set of parameters; values that cannot be one of the declared type are refused.
 
     A number may be an array: parameters differ between the members of a batch.
     """
-    whose = type(params).__name__
-    _refuse_unknown(whose, "parameter", [field.name for field in dataclasses.fields(params)], changes)
-    declared = _declared(type(params)) if changes else {}
+    whose, declared = type(params).__name__, _declared(type(params))
     for name, value in changes.items():
         if not _can_be(value, declared.get(name, Any)):
-            got = f"an array of {value.dtype}" if getattr(value, "shape", ()) else repr(value)
-            raise UsageError(f"{whose} takes {_words(declared[name])} as its parameter {name}, got {got}.")
-    return changes
+            raise UsageError(f"{whose} takes {_words(declared[name])} as its parameter {name}, got {_shown(value)}.")
+    return {name: _as_tuples(value, declared.get(name, Any)) for name, value in changes.items()}
 
 
 def _refuse_unknown(whose: str, what: str, names: list[str], given: Iterable[str]) -> None:
@@ -69,14 +80,26 @@ def _refuse_unknown(whose: str, what: str, names: list[str], given: Iterable[str
 
 def _can_be(value: Any, declared: Any) -> bool:
     """Whether a value, or every element of an array, is of a declared type; those not known here always fit."""
+    return any(_is_one(value, each) for each in _alternatives(declared))
+
+
+def _is_one(value: Any, declared: Any) -> bool:
     parts = _parts(declared)
     if parts is not None and isinstance(value, tuple | list):
         return len(value) == len(parts) and all(map(_can_be, value, parts))
-    if hasattr(value, "dtype"):
-        kind = getattr(value.dtype, "kind", "?")
-        return any(each not in KINDS or kind in ARRAYS.get(each, "") for each in parts or _alternatives(declared))
-    known = [KINDS.get(kind) for kind in _alternatives(declared)]
-    return parts is None and any(kind is None or _is(value, kind[0]) for kind in known)
+    if parts is not None:  # which axis of an array are the parts is known only to those who take it apart
+        return len(parts) in getattr(value, "shape", ()) and all(_can_be(value, part) for part in parts)
+    kind = getattr(getattr(value, "dtype", None), "kind", "?")
+    return declared not in KINDS or kind in ARRAYS.get(declared, "") or _is(value, KINDS[declared][0])
+
+
+def _as_tuples(value: Any, declared: Any) -> Any:
+    """Lists as tuples, where a tuple is declared: with a list the parameters would be a tree of another structure."""
+    kinds = [each for each in _alternatives(declared) if each is not type(None)]
+    a_tuple = len(kinds) == 1 and tuple in (kinds[0], typing.get_origin(kinds[0]))
+    if not a_tuple or not isinstance(value, tuple | list):
+        return value
+    return tuple(map(_as_tuples, value, _parts(kinds[0]) or [Any] * len(value)))
 
 
 def _words(declared: Any) -> str:
@@ -84,7 +107,22 @@ def _words(declared: Any) -> str:
     parts = _parts(declared)
     if parts is not None:
         return f"({', '.join(map(_words, parts))})"
-    return " or ".join(KINDS[kind][1] for kind in _alternatives(declared) if kind in KINDS)
+    kinds = _alternatives(declared)
+    if len(kinds) > 1:
+        return " or ".join(map(_words, kinds))
+    return KINDS[declared][1] if declared in KINDS else "anything"
+
+
+def _shown(value: Any) -> str:
+    """A value that was refused, in a few words."""
+    array = bool(getattr(value, "shape", ()))
+    return f"an array of {value.dtype}" if array else _in_a_line(value, f"a {type(value).__name__}")
+
+
+def _in_a_line(value: Any, otherwise: str) -> str:
+    """A value as it would be written, or other words where that is long."""
+    written = repr(value)
+    return written if len(written) <= LONGEST_SHOWN and "\n" not in written else otherwise
 
 
 def _alternatives(declared: Any) -> tuple[Any, ...]:
@@ -98,11 +136,12 @@ def _parts(declared: Any) -> tuple[Any, ...] | None:
     return parts if parts and Ellipsis not in parts else None
 
 
+@functools.cache
 def _declared(maker: Callable[..., Any]) -> dict[str, Any]:
     """The types of a constructor's arguments, where its author wrote them so that they can be read."""
     try:
         return typing.get_type_hints(maker.__init__)
-    except (NameError, AttributeError, TypeError):
+    except Exception:  # whatever comes of an annotation that is no expression, or one of names that are not there
         return {}
 
 
@@ -112,7 +151,7 @@ def _checked(whose: str, name: str, declared: Any, value: Any) -> Any:
         value = value.item()  # a number of NumPy or JAX
     if any(kind is None or _is(value, kind[0]) for kind in kinds):
         return value
-    raise UsageError(f"{whose} takes {_words(declared)} as its option {name}, got {value!r}.")
+    raise UsageError(f"{whose} takes {_words(declared)} as its option {name}, got {_shown(value)}.")
 
 
 def _is(value: Any, kinds: tuple[type, ...]) -> bool:
