@@ -10,11 +10,13 @@ import pytest
 
 pytest.importorskip("gymnasium", reason="the reference of CartPole is Gymnasium's")
 
+from overclock.bench.config import XLA, C
 from overclock.c_compiler import c_compiler_fault
 from overclock.cli import main
 from overclock.envs.cartpole.env import CartPole
 from overclock.envs.cartpole.twin import twin
 from overclock.errors import UsageError
+from overclock.report.summary import sentences
 from overclock.vector.fused import elementwise
 from overclock.verify.actions import uniform
 from overclock.verify.metamorphic import SelfChecks
@@ -27,6 +29,14 @@ from overclock.verify.rollout import compare_rollouts
 from overclock.verify.text import performance_name
 
 pytestmark = pytest.mark.skipif(bool(c_compiler_fault()), reason=c_compiler_fault())
+SPEEDS = {XLA: 2.0, C: 50.0}
+NOTHING = {
+    "env": "x",
+    "reference": "y",
+    "verdict": "pass",
+    "levels": [{"level": 1, "verdict": "pass"}],
+    "planted": None,
+}
 TESTS = str(Path(__file__).parents[1])
 
 
@@ -109,6 +119,9 @@ def test_the_command_keeps_kernels_apart_and_its_repro_is_about_the_kernel(tmp_p
     assert report["command"].endswith("--only 3 --plant polemass-plus --backend c")
     assert performance_name(report) == "cartpole-v1 as a C kernel"
     assert "<code>overclock mutate cartpole-v1</code>" in (folder / "report.html").read_text()
+    [ready] = (folder / "repro" / "1").glob("test_*.py")
+    assert '"backend": "c"' in ready.read_text()
+    assert " comparison of cartpole-v1 as a C kernel failed" in (folder / "repro" / "1" / "prompt.md").read_text()
     repro = load_repro(folder / "repro" / "1")
     assert twin_of(repro).backend == "c"
     assert Replay(repro, None, ()).sentence.startswith("cartpole-v1 as a C kernel no longer diverges: ")
@@ -136,6 +149,14 @@ def test_a_repro_of_an_unknown_backend_is_refused():
     known = {"schema": SCHEMA, "precision": "float64", "mode": "per_step", "setup": {}, "actions": [], "draws": []}
     with pytest.raises(UsageError, match="its backend fortran is unknown"):
         parse_repro(json.dumps({**known, "backend": "fortran"}))
+
+
+def test_the_page_tells_the_speed_of_what_was_judged():
+    rows = [{"implementation": name, "peer": "gymnasium", "batch": 8, "ratio": ratio} for name, ratio in SPEEDS.items()]
+    bench = {"ratios": rows, "machine": {"device": "cpu", "platform": "cpu", "cpu": "this", "cores": 2}}
+    said = {name: sentences(None if name is None else {**NOTHING, "backend": name}, bench)[-1] for name in (None, "c")}
+    assert said[None].endswith(": 2.0x gymnasium.")
+    assert said["c"].endswith(": 50x gymnasium.")
 
 
 @pytest.mark.parametrize("name", RULES)

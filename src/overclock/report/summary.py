@@ -3,7 +3,7 @@
 from typing import Any
 
 from overclock.bench import tables
-from overclock.bench.config import XLA
+from overclock.bench.config import CUDA, XLA, C
 from overclock.report.table import Kind, Table, small
 from overclock.report.walk import proof_text
 from overclock.verify.text import bound_text, numbered, performance_name, rollouts, where_text
@@ -16,9 +16,11 @@ def sentences(verify: Report | None, bench: Report | None) -> list[str]:
     said = [] if verify is None else _verified(verify)
     if bench and bench["ratios"]:
         largest = max(ratio["batch"] for ratio in bench["ratios"])
-        against = [r for r in bench["ratios"] if r["batch"] == largest and r["implementation"] == XLA]
+        judged = {"c": C, "cuda": CUDA}.get((verify or {}).get("backend") or "", XLA)
+        against = [r for r in bench["ratios"] if r["batch"] == largest and r["implementation"] == judged]
         factors = ", ".join(f"{_factor(r['ratio'])} {r['peer']}" for r in against)
-        said.append(f"Speed at batch {largest:,} on {tables.device_name(bench)}, in the same run: {factors}.")
+        if factors:
+            said.append(f"Speed at batch {largest:,} on {tables.device_name(bench)}, in the same run: {factors}.")
     return said
 
 

@@ -16,6 +16,7 @@ from overclock.verify.playback import record_scenario
 from overclock.verify.repro import FILE, actions_text, describe, format_repro
 from overclock.verify.scenario import format_scenario
 from overclock.verify.shrink import Shrunk
+from overclock.verify.text import as_kernel
 from overclock.verify.value_text import sides_text, state_text
 
 TEST = '''"""Fails while {twin} leaves its reference in {field} after {actions}, and passes once that is fixed.
@@ -32,7 +33,7 @@ REPRO = r"""
 def test_{slug}():
     check_fixed(REPRO)
 '''
-NEEDED = ("schema", "twin", "precision", "mode", "setup", "actions", "draws", "field", "step", "expected")
+NEEDED = ("schema", "twin", "backend", "precision", "mode", "setup", "actions", "draws", "field", "step", "expected")
 
 PROMPT = """# Level {level} comparison of {twin} failed{where}
 
@@ -158,7 +159,7 @@ def _prompt(content: dict[str, Any], test: str, ready: str) -> str:
         level=found["level"],
         # Levels 1 and 2 have no steps of this episode: it was played afterwards, to show what they found.
         where=f" at step {steps}" if found["level"] == 3 else f"; an episode that shows it diverges at step {steps}",
-        twin=content["twin"],
+        twin=content["twin"] + as_kernel(content["backend"]),
         precision=content["precision"],
         **{f"found_{key}": found[key] for key in ("step", "field", "error", "tolerance")},
         found_reference=found_reference,
