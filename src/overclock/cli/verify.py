@@ -87,15 +87,8 @@ class Verify:
             self._forget_repros(folder, None)
             if not self.json:
                 raise
-            output.emit(
-                {
-                    "schema": SCHEMA,
-                    "env": found.twin.name,
-                    "backend": self.backend,
-                    "verdict": "could not verify",
-                    "reason": str(error),
-                }
-            )
+            told = {"backend": self.backend, "verdict": "could not verify", "reason": str(error)}
+            output.emit({"schema": SCHEMA, "env": found.twin.name, **told})
             return error.exit_code
         self._forget_repros(folder, report["repro"])
         page = write_report(folder, report, last_measurement(report["env"]))

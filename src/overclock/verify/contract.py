@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,11 +12,9 @@ from overclock.verify.patched import Patch
 from overclock.verify.process import CouldNotVerifyError
 from overclock.verify.subject import Arrays, Observed, SubjectSpec
 
-if TYPE_CHECKING:
-    from overclock.vector.fused import Backend
-
 Precision = Literal["float64", "float32"]
 Mode = Literal["free_running", "per_step"]
+Backend = Literal["xla", "c", "cuda"]  # as the fused kernels have it, without importing JAX
 
 FLAGS = ("terminated", "truncated")
 OUTPUTS = ("obs", "reward", *FLAGS)  # what every subject shows after a step, and every contract compares
@@ -190,7 +188,7 @@ class Twin:
         return "float64" if "float64" in self.contracts else "float32"
 
     @property
-    def backend(self) -> "Backend | None":
+    def backend(self) -> Backend | None:
         """What computes the performance side, where it was told: None is XLA, or what a plan for training chooses."""
         return dict(self.performance.options).get("backend") if self.performance.kernels else None
 
@@ -200,7 +198,7 @@ class Twin:
             JAX_ENABLE_X64="1" if precision == "float64" else "0", **ON_A_GPU if self.backend == "cuda" else ON_THE_CPU
         )
 
-    def on(self, backend: "Backend") -> "Twin":
+    def on(self, backend: Backend) -> "Twin":
         """The same twin with the performance side's rules under XLA, or as a kernel of C or CUDA."""
         if not self.performance.kernels:
             raise UsageError(

@@ -8,11 +8,11 @@ import datetime
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from overclock.env import registry
 from overclock.errors import MissingError, UsageError
-from overclock.verify.contract import Twin
+from overclock.verify.contract import Backend, Twin
 from overclock.verify.emit import emit
 from overclock.verify.failure import hunt, make_repro
 from overclock.verify.interaction import check_interactions
@@ -26,9 +26,6 @@ from overclock.verify.text import numbered
 from overclock.verify.transfer import check_transfer, returns_alone
 from overclock.verify.twins import Found, find_twin
 from overclock.versions import versions
-
-if TYPE_CHECKING:
-    from overclock.vector.fused import Backend
 
 SCHEMA = "overclock.verify/1"
 NAMES = {1: "property", 2: "interaction", 3: "rollout", 4: "transfer"}
@@ -49,7 +46,7 @@ def verify(
     timeout: float = 120.0,
     levels: Sequence[int] = (1, 2, 3, 4),
     plant: str | None = None,
-    backend: "Backend | None" = None,
+    backend: Backend | None = None,
     keep_going: bool = False,
     folder: Path | None = None,
     write_tests: Path | None = None,

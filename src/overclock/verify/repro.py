@@ -9,25 +9,21 @@ import json
 import math
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from overclock.errors import UsageError
 from overclock.verify.arena import Moment
-from overclock.verify.contract import Precision, Twin
+from overclock.verify.contract import Backend, Precision, Twin
 from overclock.verify.episode import Episode
 from overclock.verify.playback import lane_values
 from overclock.verify.rollout import Mode
 from overclock.verify.shrink import Shrunk
 from overclock.versions import versions
 
-if TYPE_CHECKING:
-    from overclock.vector.fused import Backend
-
 SCHEMA = "overclock.repro/1"
 FILE = "repro.json"
-BACKENDS = ("xla", "c", "cuda")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +38,7 @@ class Repro:
     step: int
     expected: tuple[dict[str, Any], ...]  # what the reference showed after the reset and after every action
     plant: str | None = None
-    backend: "Backend | None" = None
+    backend: Backend | None = None
 
 
 def describe(
@@ -108,7 +104,7 @@ def parse_repro(text: str, name: str = FILE) -> Repro:
             raise ValueError("its actions are not a list of numbers")
         if data["precision"] not in get_args(Precision) or data["mode"] not in get_args(Mode):
             raise ValueError(f"its precision {data['precision']} or its mode {data['mode']} is unknown")
-        if data.get("backend") not in (None, *BACKENDS):
+        if data.get("backend") not in (None, *get_args(Backend)):
             raise ValueError(f"its backend {data['backend']} is unknown")
         if not isinstance(setup, dict) or not isinstance(draws, list):
             raise ValueError("its setup is not an object or its draws are not a list")
