@@ -29,7 +29,7 @@ from overclock.errors import OverclockError, UsageError
 from overclock.gameboy.boot import boot_for
 from overclock.gameboy.games import BENCHMARKS, GAMES, game_program
 from overclock.gameboy.native_console import import_gameboy
-from overclock.gameboy.oracle import VERSION, PyBoyConsole
+from overclock.gameboy.pyboy.console import VERSION, PyBoyConsole
 from overclock.vector.native import extension
 
 FRAMES, PRESS = 24, 8

@@ -13,8 +13,8 @@ import numpy as np
 from overclock.envs.pong import lattice, trace, twin
 from overclock.envs.pong.library import Lanes
 from overclock.files import write_whole
-from overclock.verify.playback import record_scenarios
-from overclock.verify.scenario import Scenario, Setup, Step, save_scenario
+from overclock.verify.interaction.playback import record_scenarios
+from overclock.verify.interaction.scenario import Scenario, Setup, Step, save_scenario
 
 ROOT = Path(__file__).resolve().parents[1]
 SCENARIOS = ROOT / "src/overclock/envs/pong/scenarios"

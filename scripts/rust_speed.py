@@ -13,15 +13,15 @@ import tempfile
 from pathlib import Path
 
 from overclock.errors import MissingError
-from overclock.recipe.briefing import MAIN
-from overclock.recipe.built_in import program_of
-from overclock.recipe.known import Known, chosen
-from overclock.recipe.new import BUILT_IN, new_project
-from overclock.recipe.original_speed import SpeedUp, beside_original
-from overclock.recipe.project import AgentChoice
-from overclock.recipe.project_twin import project_twin
-from overclock.recipe.rust import target
-from overclock.translate.rust_file import print_rust
+from overclock.recipe.agents.built_in import program_of
+from overclock.recipe.judging.original_speed import SpeedUp, beside_original
+from overclock.recipe.judging.rust import target
+from overclock.recipe.loop.briefing import MAIN
+from overclock.recipe.project.new import BUILT_IN, new_project
+from overclock.recipe.project.project import AgentChoice
+from overclock.recipe.project.twin import project_twin
+from overclock.recipe.studies.known_environments import Known, chosen
+from overclock.translate.rust.file import print_rust
 
 CLASSIC = ("cartpole", "mountain_car", "mountain_car_continuous", "pendulum", "acrobot")
 

@@ -107,7 +107,7 @@ def attempt(row: Row, folder: str) -> Row:
     from translate.agree import agree  # pyright: ignore[reportMissingImports]
 
     from overclock.errors import OverclockError
-    from overclock.translate.errors import UnsupportedError
+    from overclock.recording.errors import UnsupportedError
     from overclock.translate.profile import look
 
     build = maker(row)
@@ -130,8 +130,8 @@ def maker(row: Row) -> Callable[[], Any]:
     import numpy as np
 
     from overclock.env.registry import load
-    from overclock.translate.site_hooks import Lane, running
-    from overclock.translate.site_install import hooked
+    from overclock.recording.sites.hooks import Lane, running
+    from overclock.recording.sites.install import hooked
 
     if "before" in row:
         load(row["before"])

@@ -12,14 +12,15 @@ from quick_compile import compiled_quickly
 
 # The longest files, of many seconds each. They are handed out first: one that begins last leaves all other cores idle.
 LONGEST = (
-    "translate/test_traps.py", "test_documents.py", "recipe/test_judge.py", "verify/test_engine.py",
-    "gameboy/test_against_pyboy.py", "verify/test_rollout.py", "vector/fused/test_arrays.py",
-    "envs/pong/test_reference.py", "verify/test_property.py", "verify/test_shrink.py", "env/test_contract.py",
-    "planar/test_control_steps.py", "recipe/test_contract_luck.py", "vector/fused/test_elementwise.py",
-    "envs/robots/test_twins.py", "envs/pong/test_rust_twins.py", "train/test_network.py", "verify/test_interaction.py",
-    "recipe/test_export.py", "cli/test_translate.py", "recipe/test_redteam.py", "vector/test_lanes.py",
+    "translate/test_traps.py", "test_documents.py", "recipe/judging/test_judge.py", "verify/test_engine.py",
+    "gameboy/test_against_pyboy.py", "verify/rollout/test_lockstep.py", "vector/fused/test_arrays.py",
+    "envs/pong/test_reference.py", "verify/property/test_level.py", "verify/repro/test_shrink.py",
+    "env/test_contract.py", "planar/test_control_steps.py", "recipe/contract/test_draw_modules.py",
+    "vector/fused/test_elementwise.py", "envs/robots/test_twins.py", "envs/pong/test_rust_twins.py",
+    "train/networks/test_network.py", "verify/interaction/test_level.py", "recipe/export/test_package.py",
+    "cli/loop/test_translate.py", "recipe/redteam/test_redteam.py", "vector/test_lanes.py",
     "vector/fused/test_environments.py", "train/test_ppo.py", "vector/test_resets.py", "train/test_evaluate.py",
-    "train/test_probes.py", "verify/test_transfer.py",
+    "train/test_probes.py", "verify/transfer/test_level.py",
 )  # fmt: skip
 
 # A shell that starts the tests in the background lets them ignore Ctrl-C, and so would every program they start.
@@ -50,7 +51,7 @@ def _left_as_found(tmp_path_factory):
     for name, module in list(sys.modules.items()):
         if (getattr(module, "__file__", None) or "").startswith(ours):
             del sys.modules[name]
-    recording = sys.modules.get("overclock.verify.recording_generator")
+    recording = sys.modules.get("overclock.verify.sides.recording_generator")
     if recording is not None:
         sys.modules[seeding].np_random = plain or recording._plain_np_random
 

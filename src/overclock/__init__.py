@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import overclock.envs as _envs  # names the environments that come with the package
 from overclock._lazy import lazy_names
+from overclock._moved import redirect_moved_modules
 from overclock.adapters.gymnasium_plugin import register_when_imported as _register_in_gymnasium
 from overclock.env.registry import Spec, list_envs, make, register, spec
 
@@ -21,8 +22,9 @@ __all__ = [
     "vectorize",
 ]  # fmt: skip
 
+redirect_moved_modules()
 _register_in_gymnasium()
-del _envs, _register_in_gymnasium
+del _envs, _register_in_gymnasium, redirect_moved_modules
 __getattr__, __dir__ = lazy_names(
     __name__,
     {

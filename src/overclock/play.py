@@ -1,4 +1,4 @@
-"""Playing an environment by hand: keys in, text frames out. Knows nothing of a real terminal (`cli/terminal.py` does).
+"""Playing an environment by hand: keys in, text frames out. `cli/environments/terminal.py` is the real terminal.
 
 A terminal reports keys going down but not up, so the last action key counts until the next one, and an episode
 waits for the first.

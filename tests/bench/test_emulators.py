@@ -7,7 +7,7 @@ import pytest
 from overclock.bench import BenchConfig, measure, training
 from overclock.bench.tables import markdown
 from overclock.errors import MissingError, UsageError
-from overclock.gameboy.oracle import import_pyboy
+from overclock.gameboy.pyboy.console import import_pyboy
 
 pytest.importorskip("overclock_native", reason="the Rust extension is not built: `make native`")
 ROWS = ["overclock-native", "pyboy-threads", "pyboy-processes"]

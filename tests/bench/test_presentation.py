@@ -9,7 +9,7 @@ from overclock.bench import markdown, plot, table
 from overclock.bench.plots import label_shift
 from overclock.bench.report import ratios, summary
 from overclock.bench.tables import compared, rate
-from overclock.cli.bench import show
+from overclock.cli.environments.bench import show
 from overclock.errors import UsageError
 from overclock.files import write_whole
 

@@ -28,7 +28,7 @@ def test_listing_environments_imports_neither_jax_nor_rules():
         "print('\\n'.join(sys.modules))"
     ).splitlines()
     assert "overclock.env.registry" in loaded
-    heavy = {"jax", "jaxlib", "numpy", "gymnasium", "overclock.env.kernel", "overclock.vector"}
+    heavy = {"jax", "jaxlib", "numpy", "gymnasium", "overclock.env.environment", "overclock.vector"}
     assert not heavy & set(loaded)
     assert not [name for name in loaded if name.startswith("overclock.envs.")]
 
@@ -66,7 +66,7 @@ def test_no_module_touches_a_device_when_imported():
         JAX_PLATFORMS="nonsense",
     )
     assert output.strip() == "no device"
-    assert "overclock.env.kernel" in MODULES
+    assert "overclock.env.environment" in MODULES
     assert "overclock.envs.cartpole.env" in MODULES
 
 

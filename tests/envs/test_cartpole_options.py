@@ -8,8 +8,8 @@ pytest.importorskip("gymnasium", reason="the reference of CartPole is Gymnasium'
 
 from overclock.envs.cartpole.render import balance
 from overclock.envs.cartpole.twin import twin
-from overclock.verify.actions import controlled, uniform
-from overclock.verify.rollout import compare_rollouts
+from overclock.verify.rollout.actions import controlled, uniform
+from overclock.verify.rollout.lockstep import compare_rollouts
 
 
 @pytest.mark.long

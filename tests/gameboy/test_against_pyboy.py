@@ -15,7 +15,7 @@ from overclock.gameboy.comparing import (
 from overclock.gameboy.games import BENCHMARKS, GAMES, game_program
 from overclock.gameboy.microroms import micro_roms, random_programs
 from overclock.gameboy.native_console import NativeConsole, import_gameboy
-from overclock.gameboy.oracle import PyBoyConsole
+from overclock.gameboy.pyboy.console import PyBoyConsole
 
 try:
     import_gameboy()

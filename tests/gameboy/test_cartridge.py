@@ -4,7 +4,7 @@ import pytest
 
 from overclock.errors import UsageError
 from overclock.gameboy import Cartridge, assemble, read_symbols
-from overclock.gameboy.symbols import Symbol, format_symbols, parse_symbols
+from overclock.gameboy.assembly.symbols import Symbol, format_symbols, parse_symbols
 
 
 def test_a_header_has_valid_sums():

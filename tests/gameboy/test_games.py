@@ -9,7 +9,7 @@ from overclock.gameboy.boot import cgb_boot, dmg_boot
 from overclock.gameboy.console import BUTTONS
 from overclock.gameboy.description import load_description
 from overclock.gameboy.games import BENCHMARKS, GAMES, folder, game_program
-from overclock.gameboy.oracle import PyBoyConsole
+from overclock.gameboy.pyboy.console import PyBoyConsole
 
 PRIMES_BELOW_4096 = 564
 

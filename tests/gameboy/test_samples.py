@@ -10,7 +10,7 @@ from overclock.gameboy import GameBoy
 from overclock.gameboy.boot import boot_for
 from overclock.gameboy.games import game_program
 from overclock.gameboy.microroms import tunes
-from overclock.gameboy.oracle import import_pyboy
+from overclock.gameboy.pyboy.console import import_pyboy
 
 pytest.importorskip("overclock_native", reason="the Rust extension is not built: `make native`")
 TUNES = {rom.name: rom for rom in tunes.roms()}

@@ -9,11 +9,11 @@ import pytest
 
 from overclock.errors import MissingError, UsageError
 from overclock.gameboy import GameBoy
+from overclock.gameboy.assembly.symbols import format_symbols
 from overclock.gameboy.boot import boot_for
 from overclock.gameboy.game import load_game
 from overclock.gameboy.games import folder, game_program
-from overclock.gameboy.oracle import import_pyboy
-from overclock.gameboy.symbols import format_symbols
+from overclock.gameboy.pyboy.console import import_pyboy
 
 pytest.importorskip("overclock_native", reason="the Rust extension is not built: `make native`")
 MAZE = game_program("maze")

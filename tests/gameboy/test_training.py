@@ -43,7 +43,7 @@ def test_following_the_ball_collects_more_than_chance():
 
 @pytest.mark.long
 def test_ppo_learns_the_paddle():
-    from overclock.train.host_training import train_on_host
+    from overclock.train.host.training import train_on_host
     from overclock.train.ppo import PPOConfig
 
     config = PPOConfig(

@@ -8,10 +8,10 @@ from overclock.envs.gameboy.twin import maze
 from overclock.errors import MissingError
 from overclock.gameboy.batch_subject import GameBoySubject
 from overclock.gameboy.game import load_game
-from overclock.gameboy.oracle import import_pyboy
-from overclock.gameboy.pyboy_subject import PyBoyReference
-from overclock.verify.patched import source_of
-from overclock.verify.process import ProcessSubject
+from overclock.gameboy.pyboy.console import import_pyboy
+from overclock.gameboy.pyboy.subject import PyBoyReference
+from overclock.verify.sides.patched import source_of
+from overclock.verify.sides.process import ProcessSubject
 
 pytest.importorskip("overclock_native", reason="the Rust extension is not built: `make native`")
 KINDS = [("maze", None), ("maze", "packed_2bit"), ("paddle", None), ("paddle", "gray"), ("paddle", "rgb")]
@@ -131,7 +131,7 @@ def test_a_planted_bug_is_really_there(game, bug):
 
 def test_pyboy_as_a_gymnasium_environment_plays_the_described_game():
     gymnasium = pytest.importorskip("gymnasium")
-    from overclock.gameboy.pyboy_game import make_pyboy_env
+    from overclock.gameboy.pyboy.game import make_pyboy_env
 
     env = make_pyboy_env("paddle")
     assert isinstance(env.action_space, gymnasium.spaces.Discrete)

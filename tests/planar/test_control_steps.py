@@ -7,7 +7,7 @@ import pytest
 from quick_compile import in_force, quickest
 from vector.fused.programs import KERNEL, needs_kernel
 
-from overclock.planar.integrate import advance
+from overclock.planar.engine.integrate import advance
 from overclock.vector.fused import lane_map
 
 # Positions, velocities and controls of HalfCheetah a metre deep in the floor, where full steps of Newton's method go in

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overclock.planar.contacts import impedance, meetings, pairs, touches
-from overclock.planar.factor import factor, solve, times
-from overclock.planar.inertia import bias, mass_matrix
-from overclock.planar.kinematics import motions, place, velocity
+from overclock.planar.engine.contacts import impedance, meetings, pairs, touches
+from overclock.planar.engine.factor import factor, solve, times
+from overclock.planar.engine.inertia import bias, mass_matrix
+from overclock.planar.engine.kinematics import motions, place, velocity
 from overclock.planar.model import Softness
 
 COUNT = 40

@@ -8,7 +8,7 @@ import pytest
 
 from overclock.errors import UsageError
 from overclock.planar import read_model
-from overclock.planar.integrate import advance
+from overclock.planar.engine.integrate import advance
 
 MODEL = """<mujoco><compiler angle="radian"/><default></default><option timestep="0.002"/>
 <worldbody><geom name="floor" type="plane" size="9 9 9"/>

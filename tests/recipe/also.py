@@ -2,7 +2,7 @@
 
 import os
 
-from overclock.recipe.candidate import CandidateSubject
+from overclock.recipe.judging.candidate import CandidateSubject
 
 
 def subject(num_envs):

@@ -4,10 +4,10 @@ Its state has lists that grow, its observation is a tuple, and its cards are dra
 as the game needs them.
 """
 
-from overclock.recipe.contract_codec import codec_fields, draw_field
-from overclock.recipe.contract_file import Closeness, ContractFile
-from overclock.translate.shapes import Many, Number
-from overclock.translate.sites import Site
+from overclock.recipe.contract.codec import codec_fields, draw_field
+from overclock.recipe.contract.file import Closeness, ContractFile
+from overclock.recording.shapes import Many, Number
+from overclock.recording.sites.sites import Site
 
 HAND = 16
 FILE = "gymnasium/envs/toy_text/blackjack.py"

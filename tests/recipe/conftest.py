@@ -6,8 +6,8 @@ import pytest
 @pytest.fixture
 def without_hygiene(monkeypatch):
     """Hygiene has tests of its own, and compiles everything once more."""
-    from overclock.recipe.judge import Judge
-    from overclock.recipe.verdict import HYGIENE, Verdict
+    from overclock.recipe.judging.judge import Judge
+    from overclock.recipe.judging.verdict import HYGIENE, Verdict
 
     judge = Judge.judge
 
@@ -21,7 +21,7 @@ def without_hygiene(monkeypatch):
 def unready(request, monkeypatch):
     """Most projects here are made up: their references cannot be played before a run. Ask for `ready` otherwise."""
     if "ready" not in request.fixturenames:
-        monkeypatch.setattr("overclock.recipe.translate.require_ready", lambda project, scenarios: None)
+        monkeypatch.setattr("overclock.recipe.loop.translate.require_ready", lambda project, scenarios: None)
 
 
 @pytest.fixture

@@ -12,17 +12,25 @@ import pytest
 
 from overclock.recipe.agents.base import Work
 from overclock.recipe.agents.scripted import ScriptedAgent
-from overclock.recipe.briefing import Briefing, module_file
-from overclock.recipe.contract_file import Closeness, ContractFile, StateField, format_contract
-from overclock.recipe.journal import Journal
-from overclock.recipe.loop import Loop
-from overclock.recipe.parts import Options, Parts
-from overclock.recipe.project import AgentChoice, Judging, Limits, ModulePlan, Project, Reference, format_project
-from overclock.recipe.run import Run
-from overclock.recipe.run_report import run_report
-from overclock.recipe.speed import Race
-from overclock.recipe.verdict import HELD_OUT, Verdict, failure
-from overclock.verify.process import CouldNotVerifyError
+from overclock.recipe.contract.file import Closeness, ContractFile, StateField, format_contract
+from overclock.recipe.judging.speed import Race
+from overclock.recipe.judging.verdict import HELD_OUT, Verdict, failure
+from overclock.recipe.loop.briefing import Briefing, module_file
+from overclock.recipe.loop.loop import Loop
+from overclock.recipe.loop.parts import Options, Parts
+from overclock.recipe.project.project import (
+    AgentChoice,
+    Judging,
+    Limits,
+    ModulePlan,
+    Project,
+    Reference,
+    format_project,
+)
+from overclock.recipe.runs.journal import Journal
+from overclock.recipe.runs.report import run_report
+from overclock.recipe.runs.run import Run
+from overclock.verify.sides.process import CouldNotVerifyError
 
 SCENARIO = {
     "schema": "overclock.scenario/1", "name": "first", "why": "an example", "setup": {"seed": 1},

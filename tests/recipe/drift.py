@@ -1,10 +1,10 @@
 """A small reference with objects, a list of objects and the modules' own luck; its translation, and their contract."""
 
-from overclock.recipe.contract_codec import codec_fields, draw_field
-from overclock.recipe.contract_file import Closeness, ContractFile
-from overclock.translate.shape_json import KEEP
-from overclock.translate.shapes import Choice, Exactly, Many, Maybe, Number, Record
-from overclock.translate.sites import Site
+from overclock.recipe.contract.codec import codec_fields, draw_field
+from overclock.recipe.contract.file import Closeness, ContractFile
+from overclock.recording.shape_json import KEEP
+from overclock.recording.shapes import Choice, Exactly, Many, Maybe, Number, Record
+from overclock.recording.sites.sites import Site
 
 REFERENCE = '''"""A boat at anchor, or not, in gusts of wind."""
 

@@ -7,12 +7,12 @@ import tomllib
 from recipe.projects import playable_project
 
 from overclock.env import registry
-from overclock.recipe.hygiene.frozen import Frozen, tree_hash
-from overclock.recipe.judged_by import store_rules
-from overclock.recipe.run import Run
-from overclock.recipe.run_writing import write_candidate, write_verdict
-from overclock.recipe.verdict import HELD_OUT, Verdict
-from overclock.recipe.workflows import about
+from overclock.recipe.judging.hygiene.frozen import Frozen, tree_hash
+from overclock.recipe.judging.judged_by import store_rules
+from overclock.recipe.judging.verdict import HELD_OUT, Verdict
+from overclock.recipe.loop.workflows import about
+from overclock.recipe.runs.run import Run
+from overclock.recipe.runs.writing import write_candidate, write_verdict
 
 POND = """
 import gymnasium

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from recipe.court import Story, env
 
-from overclock.recipe.usage import Usage
+from overclock.recipe.gateway.usage import Usage
 
 SCRIPT = {
     "translate": [env("1=fail")],

@@ -3,9 +3,9 @@
 import dataclasses
 
 from overclock.files import write_whole
-from overclock.recipe.briefing import module_file
-from overclock.recipe.contract_file import Closeness, ContractFile, StateField, format_contract, write_contract
-from overclock.recipe.project import (
+from overclock.recipe.contract.file import Closeness, ContractFile, StateField, format_contract, write_contract
+from overclock.recipe.loop.briefing import module_file
+from overclock.recipe.project.project import (
     Judging,
     Limits,
     ModulePlan,
@@ -14,8 +14,8 @@ from overclock.recipe.project import (
     format_project,
     load_project,
 )
-from overclock.recipe.survey.decompose import plan
-from overclock.recipe.survey.source import resolve
+from overclock.recipe.survey.static.decompose import plan
+from overclock.recipe.survey.static.source import resolve
 
 POND = """
 import gymnasium

@@ -4,8 +4,8 @@ import dataclasses
 import hashlib
 import json
 
-from overclock.recipe.run import Run
-from overclock.recipe.usage import Usage
+from overclock.recipe.gateway.usage import Usage
+from overclock.recipe.runs.run import Run
 
 SIGN = b"def step(x):\n    return x - 1\n"
 COUNTER = b"def step(x):\n    return x + 1\n"

@@ -186,7 +186,7 @@ def walk(monkeypatch):
     from verify import worlds
 
     from overclock.env import registry
-    from overclock.verify.exhaustive import explore
+    from overclock.verify.exhaustive.walk import explore
 
     monkeypatch.setattr(registry, "_registry", dict(registry._registry))
 

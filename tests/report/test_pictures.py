@@ -13,7 +13,7 @@ from verify.chaos import ENVELOPE
 from overclock.report.figures import curves
 from overclock.report.page import html
 from overclock.report.pictures import draw_curves, draw_envelope
-from overclock.verify.envelope import judge_errors
+from overclock.verify.rollout.envelope import judge_errors
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from overclock.env import Box, Dict, Discrete, MultiDiscrete, Params
 from overclock.envs.cartpole.env import CartPole
 from overclock.errors import UsageError
 from overclock.train import Policy, evaluate_on_host, evaluate_policy, load_policy, save_policy
-from overclock.train.agent import Agent
-from overclock.train.network import NetworkConfig
+from overclock.train.networks.agent import Agent
+from overclock.train.networks.network import NetworkConfig
 from overclock.train.policy import space_from_json, space_to_json
 from overclock.vector import host_vector, vectorize
 

@@ -15,8 +15,8 @@ from train.quick import quick
 from overclock.env import Box, Discrete, Rng
 from overclock.errors import UsageError
 from overclock.train import PPOConfig, make_train
-from overclock.train.agent import Agent, RunningStats
-from overclock.train.network import NetworkConfig
+from overclock.train.networks.agent import Agent, RunningStats
+from overclock.train.networks.network import NetworkConfig
 from overclock.train.ppo import Batch, Experience, Learner, gae, judge, loss, make_optimizer, scale_rewards
 
 pytestmark = pytest.mark.usefixtures("few_optimisations")
@@ -202,7 +202,7 @@ def test_games_of_several_players_are_refused():
 
 def test_importing_touches_no_device_and_x64_trains_in_float32():
     script = """
-import overclock.train.ppo, overclock.train.evaluate, overclock.train.loop, overclock.train.host_training
+import overclock.train.ppo, overclock.train.evaluate, overclock.train.loop, overclock.train.host.training
 from jax._src import xla_bridge
 assert not xla_bridge._backends, "importing started a device"
 import jax, jax.numpy as jnp, overclock

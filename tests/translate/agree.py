@@ -20,14 +20,14 @@ import jax
 import numpy as np
 from quick_compile import quickest
 
-from overclock.translate import observations
-from overclock.translate.codec import InstanceCodec
+from overclock.recording import observations
+from overclock.recording.codec import InstanceCodec
+from overclock.recording.sites.install import hooked
+from overclock.recording.sites.places import file_of
+from overclock.recording.sites.sites import Site, SiteRecorder, tupled
 from overclock.translate.compiler import Compiler
-from overclock.translate.jax_file import print_jax
+from overclock.translate.jax.file import print_jax
 from overclock.translate.profile import Profile, look
-from overclock.translate.site_install import hooked
-from overclock.translate.site_places import file_of
-from overclock.translate.sites import Site, SiteRecorder, tupled
 
 EPISODES, STEPS = 4, 8
 _numbers = itertools.count()

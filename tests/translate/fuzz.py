@@ -20,7 +20,7 @@ from translate.fuzzing.expressions import BOOL, DICT, FEATURES, FLOAT, INT, LIST
 from translate.fuzzing.rare import Rarities
 from translate.fuzzing.statements import Node
 
-from overclock.translate.errors import UnsupportedError
+from overclock.recording.errors import UnsupportedError
 from overclock.translate.profile import look
 
 MOST_TRIES = 200

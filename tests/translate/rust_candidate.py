@@ -5,19 +5,19 @@ from pathlib import Path
 
 import numpy as np
 
-from overclock.recipe.built_in import contract_of_program
-from overclock.recipe.contract_codec import site_of
-from overclock.recipe.contract_file import load_contract, write_contract
-from overclock.recipe.rust.hygiene import check_rust_source
-from overclock.recipe.rust.library import Library, load_library, rows
-from overclock.translate import observations
-from overclock.translate.codec import InstanceCodec
+from overclock.recipe.agents.built_in import contract_of_program
+from overclock.recipe.contract.codec import site_of
+from overclock.recipe.contract.file import load_contract, write_contract
+from overclock.recipe.judging.rust.hygiene import check_rust_source
+from overclock.recipe.judging.rust.library import Library, load_library, rows
+from overclock.recording import observations
+from overclock.recording.codec import InstanceCodec
+from overclock.recording.sites.install import hooked
+from overclock.recording.sites.sites import SiteRecorder
 from overclock.translate.compiler import Compiler
 from overclock.translate.profile import look
 from overclock.translate.program import Program
-from overclock.translate.rust_file import print_rust
-from overclock.translate.site_install import hooked
-from overclock.translate.sites import SiteRecorder
+from overclock.translate.rust.file import print_rust
 
 
 @dataclasses.dataclass

@@ -9,7 +9,7 @@ pytest.importorskip("gymnasium", reason="the programs are Gymnasium environments
 
 from translate import fuzz
 
-from overclock.translate import jax_expressions
+from overclock.translate.jax import expressions as jax_expressions
 
 QUICK = range(24)
 LONG = range(1000, 1400)

@@ -13,7 +13,7 @@ from translate.traps.base import Trap
 from overclock.adapters.gymnasium import GymnasiumEnv, make_vec
 from overclock.errors import UsageError
 from overclock.translate.compiler import Compiler
-from overclock.translate.jax_file import print_jax
+from overclock.translate.jax.file import print_jax
 from overclock.translate.profile import look
 from overclock.vector import host_vector
 

@@ -11,11 +11,11 @@ pytest.importorskip("gymnasium", reason="the traps are Gymnasium environments")
 from translate.traps import lists
 from translate.traps.base import Trap
 
+from overclock.recording.errors import UnsupportedError
 from overclock.translate import profile
 from overclock.translate.compiler import Compiler
-from overclock.translate.errors import UnsupportedError
-from overclock.translate.frames import is_library, source_of
-from overclock.translate.private import mangled, with_private_names
+from overclock.translate.python.frames import is_library, source_of
+from overclock.translate.python.private import mangled, with_private_names
 
 
 def test_what_breaks_in_the_translator_is_not_blamed_on_the_reference(monkeypatch):

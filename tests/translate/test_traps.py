@@ -11,7 +11,7 @@ pytest.importorskip("gymnasium", reason="the traps are Gymnasium environments")
 from translate.agree import agree
 from translate.traps.base import Trap
 
-from overclock.translate.errors import UnsupportedError
+from overclock.recording.errors import UnsupportedError
 
 FILES = sorted(path.stem for path in (Path(__file__).parent / "traps").glob("*.py") if path.stem != "base")
 ROUNDING = 1e-9  # sums in another order and other libraries' functions; what a trap gets wrong is not that small

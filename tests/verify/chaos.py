@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from overclock.verify.contract import OUTPUTS, Contract, Envelope, Field, Twin
-from overclock.verify.subject import Observed, SubjectSpec
+from overclock.verify.sides.subject import Observed, SubjectSpec
 
 RATE = 3.99
 LENGTH = 60

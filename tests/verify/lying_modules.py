@@ -4,7 +4,7 @@ import dataclasses
 
 from overclock.envs.cartpole.modules import MODULES as HONEST
 from overclock.envs.cartpole.modules import RULES
-from overclock.verify.module_runner import ModuleRunner
+from overclock.verify.property.runner import ModuleRunner
 
 MODULES = tuple(
     dataclasses.replace(module, exercises=(*module.exercises, f"{RULES}.observe"))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from overclock.verify.wire import encode
+from overclock.verify.sides.wire import encode
 
 SPOKEN = {
     "nonsense": (5).to_bytes(4, "little") + b"[1, 2",
@@ -104,7 +104,7 @@ class CountingSubject:
         self.count = state["steps"].copy()
 
     def _shown(self):
-        from overclock.verify.subject import Observed
+        from overclock.verify.sides.subject import Observed
 
         value = self.count.astype(np.float64)
         if self.fault == "nan" and self.count.max() >= 3:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from overclock.verify.subject import Observed
+from overclock.verify.sides.subject import Observed
 
 NAMES = ("north", "east", "south", "west", "up", "down", "in", "out")
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from overclock.verify.contract import Contract, Field, Twin
-from overclock.verify.patched import Patch
-from overclock.verify.subject import Observed, SubjectSpec
+from overclock.verify.sides.patched import Patch
+from overclock.verify.sides.subject import Observed, SubjectSpec
 
 LIMIT = 12
 BUGS = ("door", "drift", "noise", "start", "obs", "both")

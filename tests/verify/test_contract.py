@@ -7,7 +7,7 @@ from verify.ticker import contract, ticking
 from overclock.errors import UsageError
 from overclock.verify.compare import judge, steering, too_many_excused
 from overclock.verify.contract import MASK, OUTPUTS, Contract, Field, Twin, difference
-from overclock.verify.subject import Observed, SubjectSpec
+from overclock.verify.sides.subject import Observed, SubjectSpec
 
 
 def fields(*names: str) -> tuple[Field, ...]:

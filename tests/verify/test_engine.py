@@ -17,8 +17,8 @@ from overclock.env import registry
 from overclock.errors import UsageError
 from overclock.verify import engine
 from overclock.verify.engine import verify
-from overclock.verify.mutation_report import save
-from overclock.verify.process import CouldNotVerifyError
+from overclock.verify.mutation.report import save
+from overclock.verify.sides.process import CouldNotVerifyError
 from overclock.verify.twins import find_twin
 
 TESTS = str(Path(__file__).parents[1])
@@ -238,7 +238,7 @@ TWIN = f"""
 import sys
 sys.path.insert(0, {TESTS!r})
 from overclock.verify.contract import Contract, Field, Twin
-from overclock.verify.subject import SubjectSpec
+from overclock.verify.sides.subject import SubjectSpec
 
 def twin():
     fields = [Field(name) for name in ("obs", "reward", "terminated", "truncated")]

@@ -18,14 +18,14 @@ from overclock.envs.cartpole.twin import twin
 from overclock.errors import UsageError
 from overclock.report.summary import sentences
 from overclock.vector.fused import elementwise
-from overclock.verify.actions import uniform
-from overclock.verify.metamorphic import SelfChecks
-from overclock.verify.metamorphic_rules import RULES
-from overclock.verify.module_runner import ModuleRunner
-from overclock.verify.performance import JaxSubject
-from overclock.verify.replay import Replay, twin_of
-from overclock.verify.repro import SCHEMA, load_repro, parse_repro
-from overclock.verify.rollout import compare_rollouts
+from overclock.verify.interaction.metamorphic import SelfChecks
+from overclock.verify.interaction.metamorphic_rules import RULES
+from overclock.verify.property.runner import ModuleRunner
+from overclock.verify.repro.replay import Replay, twin_of
+from overclock.verify.repro.repro import SCHEMA, load_repro, parse_repro
+from overclock.verify.rollout.actions import uniform
+from overclock.verify.rollout.lockstep import compare_rollouts
+from overclock.verify.sides.jax_subject import JaxSubject
 from overclock.verify.text import performance_name
 
 pytestmark = pytest.mark.skipif(bool(c_compiler_fault()), reason=c_compiler_fault())

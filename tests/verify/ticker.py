@@ -6,7 +6,7 @@ import numpy as np
 
 from overclock.env import registry
 from overclock.verify.contract import OUTPUTS, Contract, Field, Twin
-from overclock.verify.subject import Observed, SubjectSpec
+from overclock.verify.sides.subject import Observed, SubjectSpec
 
 
 class Ticker:

@@ -11,9 +11,9 @@ from gymnasium.wrappers import TimeLimit
 
 from overclock.env import Discrete, Environment, Params, Struct, registry
 from overclock.verify.contract import Contract, Field, Twin
-from overclock.verify.gymnasium_reference import GymnasiumSubject
-from overclock.verify.performance import JaxSubject
-from overclock.verify.subject import SubjectSpec
+from overclock.verify.sides.gymnasium_reference import GymnasiumSubject
+from overclock.verify.sides.jax_subject import JaxSubject
+from overclock.verify.sides.subject import SubjectSpec
 
 # ---- Frozen Lake without slipping: a walk over ice with holes ----
 

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from overclock.env.kernel import Environment, Obs, Params
+from overclock.env.environment import Environment, Obs, Params
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Space, structure
 from overclock.env.struct import Struct

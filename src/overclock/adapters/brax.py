@@ -27,7 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from overclock.env.kernel import Environment, Obs, Params
+from overclock.env.environment import Environment, Obs, Params
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Box, Discrete, MultiDiscrete, structure
 from overclock.errors import MissingError, UsageError

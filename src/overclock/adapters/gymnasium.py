@@ -24,7 +24,7 @@ from overclock.adapters.host_border import (
     require_one_player,
     rows,
 )
-from overclock.env.kernel import Environment
+from overclock.env.environment import Environment
 from overclock.errors import MissingError, UsageError
 from overclock.vector.host import HostStep, HostVector, Randomness
 from overclock.vector.vectorize import Autoreset

@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from overclock.adapters.gymnax_spaces import to_gymnax_space
-from overclock.env.kernel import Environment, EnvState, Obs, Params
+from overclock.env.environment import Environment, EnvState, Obs, Params
 from overclock.env.spaces import Discrete, structure
 from overclock.errors import UsageError
 

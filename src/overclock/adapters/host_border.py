@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from overclock.env import registry
-from overclock.env.kernel import Environment
+from overclock.env.environment import Environment
 from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space
 from overclock.errors import UsageError
 from overclock.vector.host import HostBackend as Backend

@@ -13,7 +13,7 @@ import numpy as np
 
 from overclock.adapters.host_border import batch_actions, copied, rows
 from overclock.env import registry
-from overclock.env.kernel import Environment, EnvState, Obs, Params
+from overclock.env.environment import Environment, EnvState, Obs, Params
 from overclock.env.rng import Rng
 from overclock.env.spaces import structure
 from overclock.errors import MissingError, UsageError

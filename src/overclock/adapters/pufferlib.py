@@ -14,7 +14,7 @@ import numpy as np
 
 from overclock.adapters.gymnasium_spaces import batched, to_gymnasium_space
 from overclock.adapters.host_border import Backend, Seeds, batch_actions, build_host, lane_seeds, require_one_player
-from overclock.env.kernel import Environment
+from overclock.env.environment import Environment
 from overclock.env.spaces import Box, Discrete, MultiDiscrete
 from overclock.errors import UsageError
 from overclock.vector.host import HostVector

@@ -26,14 +26,15 @@ from overclock.bench import machine
 from overclock.bench.config import NATIVE, XLA, BenchConfig
 from overclock.bench.report import Progress, Skip, header, silent
 from overclock.env import registry
-from overclock.env.kernel import Environment, Params
+from overclock.env.environment import Environment, Params
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space, structure
 from overclock.env.struct import Struct
 from overclock.errors import MissingError
-from overclock.train.agent import Agent, AgentParams
-from overclock.train.flops import update_flops
-from overclock.train.peak import known_peak
+from overclock.train.networks.agent import Agent, AgentParams
+from overclock.train.networks.flops import update_flops
+from overclock.train.networks.peak import known_peak
+from overclock.train.networks.sizes import parameters, sized
 from overclock.train.ppo import (
     Experience,
     PPOConfig,
@@ -45,7 +46,6 @@ from overclock.train.ppo import (
     make_learner,
     make_train,
 )
-from overclock.train.sizes import parameters, sized
 from overclock.vector import host_vector
 
 SCHEMA = "overclock.bench.breakdown/1"

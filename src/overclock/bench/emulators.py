@@ -25,8 +25,8 @@ from overclock.bench.program import Outputs, absorb
 from overclock.bench.runners import HostRunner, Identity, Runner, units_lasting
 from overclock.env import registry
 from overclock.errors import MissingError
-from overclock.gameboy.oracle import VERSION, import_pyboy
-from overclock.gameboy.pyboy_vector import PyBoyProcesses, PyBoyThreads
+from overclock.gameboy.pyboy.console import VERSION, import_pyboy
+from overclock.gameboy.pyboy.vector import PyBoyProcesses, PyBoyThreads
 from overclock.vector import host_vector
 
 if TYPE_CHECKING:
@@ -89,8 +89,8 @@ class EmulatorTrainingRunner:
 
     def plan(self, seconds: float) -> int:
         """As `Runner.plan`; a call has whole updates."""
-        from overclock.train.host_lanes import HostLanes
-        from overclock.train.host_training import HostRuns
+        from overclock.train.host.lanes import HostLanes
+        from overclock.train.host.training import HostRuns
         from overclock.train.ppo import make_agent
 
         lanes = HostLanes(self._vector)

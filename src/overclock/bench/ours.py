@@ -10,7 +10,7 @@ import overclock
 from overclock.bench.config import NATIVE, XLA, split_resets
 from overclock.bench.program import Outputs
 from overclock.bench.runners import HostRunner, Identity, JaxRunner
-from overclock.env.kernel import Environment
+from overclock.env.environment import Environment
 from overclock.env.rng import Rng, Section
 from overclock.vector import Fresh, HostVector, Optimistic, Pool, VectorEnv, host_vector, random_policy, vectorize
 from overclock.vector.resets import Resets

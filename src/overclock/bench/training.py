@@ -23,8 +23,8 @@ from overclock.bench.report import Progress, Skip, built, header, ratios, silent
 from overclock.bench.runners import Identity, Runner, units_lasting
 from overclock.env import registry
 from overclock.errors import MissingError, UsageError
-from overclock.train.flops import update_flops
-from overclock.train.peak import known_peak
+from overclock.train.networks.flops import update_flops
+from overclock.train.networks.peak import known_peak
 from overclock.train.ppo import PPOConfig, make_agent, make_train
 
 SCHEMA = "overclock.bench.training/1"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from overclock._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from overclock.env.kernel import Environment, EnvState, Params, select
+    from overclock.env.environment import Environment, EnvState, Params, select
     from overclock.env.registry import Spec, list_envs, make, register, spec
     from overclock.env.rng import Rng, Section
     from overclock.env.small import first_above, order_by, put
@@ -21,7 +21,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        **dict.fromkeys(["Environment", "EnvState", "Params", "select"], "overclock.env.kernel"),
+        **dict.fromkeys(["Environment", "EnvState", "Params", "select"], "overclock.env.environment"),
         **dict.fromkeys(["Spec", "list_envs", "make", "register", "spec"], "overclock.env.registry"),
         **dict.fromkeys(["Rng", "Section"], "overclock.env.rng"),
         **dict.fromkeys(["Box", "Dict", "Discrete", "MultiDiscrete", "Space"], "overclock.env.spaces"),

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from overclock.env.kernel import Environment, EnvState, Params
+from overclock.env.environment import Environment, EnvState, Params
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Space, as_jax_holds_it, structure
 from overclock.env.trials import NotReachedError, find_step, other_values, sample_action

@@ -21,7 +21,7 @@ from overclock.errors import UnknownEnvironmentError, UsageError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from overclock.env.kernel import Environment, Params
+    from overclock.env.environment import Environment, Params
 
 GROUP = "overclock.environments"
 ID_PATTERN = re.compile(r"(?P<name>[a-z][a-z0-9_-]*?)(-v(?P<version>0|[1-9][0-9]*))?")

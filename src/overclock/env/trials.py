@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Literal
 
-from overclock.env.kernel import Environment, EnvState
+from overclock.env.environment import Environment, EnvState
 from overclock.env.rng import Rng, Section
 from overclock.errors import OverclockError
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from overclock._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from overclock.gameboy.assembler import Program, assemble, assemble_flat
+    from overclock.gameboy.assembly.assembler import Program, assemble, assemble_flat
+    from overclock.gameboy.assembly.symbols import Symbol, read_symbols
     from overclock.gameboy.cartridge import Cartridge
     from overclock.gameboy.single import GameBoy
-    from overclock.gameboy.symbols import Symbol, read_symbols
     from overclock.gameboy.vector import GameBoyMaze, GameBoyPaddle, GameBoyVector
 
 __all__ = [
@@ -31,10 +31,10 @@ __getattr__, __dir__ = lazy_names(
         "Cartridge": "overclock.gameboy.cartridge",
         "GameBoy": "overclock.gameboy.single",
         **dict.fromkeys(["GameBoyMaze", "GameBoyPaddle", "GameBoyVector"], "overclock.gameboy.vector"),
-        "Program": "overclock.gameboy.assembler",
-        "Symbol": "overclock.gameboy.symbols",
-        "assemble": "overclock.gameboy.assembler",
-        "assemble_flat": "overclock.gameboy.assembler",
-        "read_symbols": "overclock.gameboy.symbols",
+        "Program": "overclock.gameboy.assembly.assembler",
+        "Symbol": "overclock.gameboy.assembly.symbols",
+        "assemble": "overclock.gameboy.assembly.assembler",
+        "assemble_flat": "overclock.gameboy.assembly.assembler",
+        "read_symbols": "overclock.gameboy.assembly.symbols",
     },
 )

@@ -16,9 +16,9 @@ from overclock.gameboy.comparing import Mismatch, Step, compare, frame_by_frame,
 from overclock.gameboy.games import BENCHMARKS, GAMES, game_program
 from overclock.gameboy.microroms import MicroRom, micro_roms
 from overclock.gameboy.native_console import NativeConsole
-from overclock.gameboy.oracle import PyBoyConsole
+from overclock.gameboy.pyboy.console import PyBoyConsole
+from overclock.gameboy.pyboy.tracing import trace
 from overclock.gameboy.suite import COLUMNS, LIMIT, Verdict, run_suite, told
-from overclock.gameboy.tracing import trace
 
 GAME_FRAMES = 120
 

@@ -6,8 +6,8 @@ Bugs are planted in the modules behind the batch, so none of them may be importe
 import numpy as np
 
 from overclock.gameboy.console import AREAS
-from overclock.verify.native_subject import NativeSubject
-from overclock.verify.subject import Arrays
+from overclock.verify.sides.native_subject import NativeSubject
+from overclock.verify.sides.subject import Arrays
 
 SHOWN = ("vram", "wram", "oam", "io", "hram", "ie")
 PLACES = {name: range(AREAS[name][0], sum(AREAS[name])) for name in SHOWN}

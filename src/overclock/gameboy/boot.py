@@ -3,7 +3,7 @@
 import functools
 from importlib import resources
 
-from overclock.gameboy.assembler import assemble_flat
+from overclock.gameboy.assembly.assembler import assemble_flat
 
 DMG_SIZE = 0x100
 CGB_SIZE = 0x900  # 0100 to 01FF of it is hidden by the cartridge

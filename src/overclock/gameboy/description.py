@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from overclock.errors import UsageError
+from overclock.gameboy.assembly.symbols import Symbol
 from overclock.gameboy.console import BUTTONS
 from overclock.gameboy.given import AnyPath
-from overclock.gameboy.symbols import Symbol
 from overclock.gameboy.tables import Table
 
 ENCODINGS = ("plain", "bcd", "bits", "signed")

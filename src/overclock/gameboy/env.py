@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt8
 
-from overclock.env.kernel import Environment, EnvState, Params
+from overclock.env.environment import Environment, EnvState, Params
 from overclock.env.rng import Rng
 from overclock.env.spaces import Space
 from overclock.env.struct import Struct

@@ -12,13 +12,13 @@ import numpy as np
 from overclock.env.rng import SITES_PER_SECTION, Rng, Section, mix, scale_word
 from overclock.env.spaces import Box, Discrete, Space
 from overclock.errors import UsageError
+from overclock.gameboy.assembly.symbols import Symbol, read_symbols
 from overclock.gameboy.boot import boot_for
 from overclock.gameboy.console import BUTTONS
 from overclock.gameboy.description import OBSERVATIONS, Description, load_description, parse_description
 from overclock.gameboy.games import GAMES, folder, game_program
 from overclock.gameboy.given import AnyPath, is_path
 from overclock.gameboy.readings import Readings
-from overclock.gameboy.symbols import Symbol, read_symbols
 
 MODELS = ("auto", "dmg", "cgb")
 PICTURES = {"rgb": (144, 160, 3), "gray": (144, 160), "gray_2x2": (72, 80), "packed_2bit": (144, 40)}

@@ -18,13 +18,13 @@ import numpy as np
 
 from overclock.env.options import checked_options
 from overclock.errors import UsageError
+from overclock.gameboy.assembly.symbols import Symbol, parse_symbols, read_symbols
 from overclock.gameboy.boot import boot_for
 from overclock.gameboy.game import COLOR_FLAG
 from overclock.gameboy.given import AnyPath, content, is_path, is_whole, read, whole
 from overclock.gameboy.memory import Memory
 from overclock.gameboy.native_console import import_gameboy
 from overclock.gameboy.sound import SAMPLE_RATE, Sound, check_volume, checked_rate
-from overclock.gameboy.symbols import Symbol, parse_symbols, read_symbols
 from overclock.vector.native import usage_errors
 
 REGISTERS = ("A", "F", "B", "C", "D", "E", "HL", "SP", "PC")

@@ -18,7 +18,7 @@ from typing import Any
 
 from overclock.errors import MissingError, UsageError
 from overclock.gameboy.native_console import NativeConsole, import_gameboy
-from overclock.gameboy.oracle import PyBoyConsole, import_pyboy
+from overclock.gameboy.pyboy.console import PyBoyConsole, import_pyboy
 
 LIMIT = 4200  # frames; the longest of the well-known ROMs takes 55 emulated seconds
 LOOK = 5  # frames between two looks

@@ -13,7 +13,7 @@ from overclock._lazy import lazy_names
 
 if TYPE_CHECKING:
     from overclock.planar.compiler import read_model
-    from overclock.planar.integrate import advance
+    from overclock.planar.engine.integrate import advance
     from overclock.planar.model import PlanarModel
 
 __all__ = ["PlanarModel", "advance", "read_model"]
@@ -22,7 +22,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "PlanarModel": "overclock.planar.model",
-        "advance": "overclock.planar.integrate",
+        "advance": "overclock.planar.engine.integrate",
         "read_model": "overclock.planar.compiler",
     },
 )

@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Float32
 from overclock.env import Box, Environment, Params, Rng, Struct
 from overclock.errors import UsageError
 from overclock.planar.compiler import read_model
-from overclock.planar.integrate import advance
+from overclock.planar.engine.integrate import advance
 from overclock.planar.model import PlanarModel
 
 

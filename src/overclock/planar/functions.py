@@ -70,8 +70,8 @@ def matrix(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
     """The mass matrix, with its zeros and both halves."""
     import jax.numpy as jnp
 
-    from overclock.planar.inertia import mass_matrix
-    from overclock.planar.kinematics import place
+    from overclock.planar.engine.inertia import mass_matrix
+    from overclock.planar.engine.kinematics import place
 
     n = env.model.dofs
     found = mass_matrix(env.model, place(env.model, list(inputs["qpos"])))
@@ -83,8 +83,8 @@ def bias(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
     """The forces of motion itself."""
     import jax.numpy as jnp
 
-    from overclock.planar.inertia import bias
-    from overclock.planar.kinematics import place
+    from overclock.planar.engine.inertia import bias
+    from overclock.planar.engine.kinematics import place
 
     return {"bias": jnp.stack(bias(env.model, place(env.model, list(inputs["qpos"])), list(inputs["qvel"])))}
 
@@ -93,8 +93,8 @@ def contacts(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
     """How deep both ends of every capsule are in the floor, and that times where, along x; sorted, by capsule."""
     import jax.numpy as jnp
 
-    from overclock.planar.contacts import touches
-    from overclock.planar.kinematics import motions, place
+    from overclock.planar.engine.contacts import touches
+    from overclock.planar.engine.kinematics import motions, place
 
     model, placed = env.model, place(env.model, list(inputs["qpos"]))
     at = model.bodies[0].arm[0] + inputs["qpos"][0] - model.qpos0[0]
@@ -112,7 +112,7 @@ def accelerations(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, An
     """Of all dofs, under a control, sought from zero."""
     import jax.numpy as jnp
 
-    from overclock.planar.integrate import accelerate, torques
+    from overclock.planar.engine.integrate import accelerate, torques
 
     qpos, qvel = list(inputs["qpos"]), list(inputs["qvel"])
     actuation = torques(env.model, [control.astype(qpos[0].dtype) for control in inputs["ctrl"]])

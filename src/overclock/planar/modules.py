@@ -12,9 +12,9 @@ import numpy as np
 from overclock.planar import functions, recorded
 from overclock.planar.twin import COST, ROUNDING, SINGLE, Robot
 from overclock.verify.contract import Precision
-from overclock.verify.distribution import REASON as CHANCE
-from overclock.verify.module import Module, Output, exact
-from overclock.verify.subject import Arrays
+from overclock.verify.property.distribution import REASON as CHANCE
+from overclock.verify.property.module import Module, Output, exact
+from overclock.verify.sides.subject import Arrays
 
 MUJOCO = "gymnasium.envs.mujoco.mujoco_env:MujocoEnv"
 TIME_LIMIT = "gymnasium.wrappers.common:TimeLimit"
@@ -116,21 +116,25 @@ def _physics(xml: str, states: Mapping[str, Any]) -> tuple[Module, ...]:
             "mass_matrix",
             functions.matrix,
             recorded.matrix_case,
-            (f"{ENGINE}.inertia:mass_matrix", f"{ENGINE}.inertia:joined", f"{ENGINE}.kinematics:place"),
+            (
+                f"{ENGINE}.engine.inertia:mass_matrix",
+                f"{ENGINE}.engine.inertia:joined",
+                f"{ENGINE}.engine.kinematics:place",
+            ),
             _numbers(("matrix",), (1e-11, 1e-12), (1e-5, 1e-5)),
         ),
         module(
             "bias",
             functions.bias,
             recorded.bias_case,
-            (f"{ENGINE}.inertia:bias", f"{ENGINE}.kinematics:forces"),
+            (f"{ENGINE}.engine.inertia:bias", f"{ENGINE}.engine.kinematics:forces"),
             _numbers(("bias",), (1e-9, 1e-12), (1e-2, 1e-5)),
         ),
         module(
             "contacts",
             functions.contacts,
             recorded.contacts_case,
-            (f"{ENGINE}.contacts:touches", f"{ENGINE}.contacts:impedance"),
+            (f"{ENGINE}.engine.contacts:touches", f"{ENGINE}.engine.contacts:impedance"),
             _numbers(("depth", "place"), (1e-12, 1e-12), (1e-5, 1e-5)),
         ),
         module(
@@ -138,10 +142,10 @@ def _physics(xml: str, states: Mapping[str, Any]) -> tuple[Module, ...]:
             functions.accelerations,
             recorded.accelerations_case,
             (
-                f"{ENGINE}.integrate:accelerate",
-                f"{ENGINE}.solver:newton_step",
-                f"{ENGINE}.contacts:limits",
-                f"{ENGINE}.factor:solve",
+                f"{ENGINE}.engine.integrate:accelerate",
+                f"{ENGINE}.engine.solver:newton_step",
+                f"{ENGINE}.engine.contacts:limits",
+                f"{ENGINE}.engine.factor:solve",
             ),
             _numbers(("qacc",), (1e-6, 1e-9), (1.0, 1e-3)),
         ),
@@ -159,7 +163,7 @@ def _rules(
             reference=(f"{robot.rules}.step",),
             case=functools.partial(recorded.step_case, xml=xml, frames=frames),
             performance=functions.step,
-            exercises=(f"{RULES}.transition", f"{RULES}.simulate", f"{ENGINE}.integrate:advance"),
+            exercises=(f"{RULES}.transition", f"{RULES}.simulate", f"{ENGINE}.engine.integrate:advance"),
             outputs={
                 "float64": (*moved["float64"], Output("reward", 1e-5, reason=STOPPED), *flags["float64"]),
                 "float32": (*moved["float32"], _near("reward", _after(distance), 1e-3, 1e-2), *flags["float32"]),
@@ -198,7 +202,7 @@ def _rules(
             reference=(f"{TIME_LIMIT}.step",),
             case=recorded.time_limit_case,
             performance=functions.time_limit,
-            exercises=("overclock.env.kernel:Environment.advance",),
+            exercises=("overclock.env.environment:Environment.advance",),
             outputs=_alike(exact("steps", "truncated")),
             attributes=("_elapsed_steps",),
             **states,

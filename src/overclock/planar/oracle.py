@@ -8,7 +8,7 @@ import numpy as np
 from overclock.planar.original import file_of
 from overclock.planar.original import mujoco as load_mujoco
 from overclock.planar.twin import EXACT
-from overclock.verify.subject import Arrays
+from overclock.verify.sides.subject import Arrays
 
 
 class Oracle:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from overclock.planar.oracle import constants_of, oracle
-from overclock.verify.calls import Call
-from overclock.verify.module import Case
-from overclock.verify.subject import Arrays
+from overclock.verify.property.calls import Call
+from overclock.verify.property.module import Case
+from overclock.verify.sides.subject import Arrays
 
 SEEDS = 1024
 STATES = 1024

@@ -13,9 +13,9 @@ from gymnasium.envs.mujoco import MujocoEnv
 from gymnasium.wrappers import TimeLimit
 
 from overclock.planar.original import mujoco
-from overclock.verify.calls import read_by
-from overclock.verify.gymnasium_reference import GymnasiumSubject, no_draws
-from overclock.verify.subject import Arrays
+from overclock.verify.property.calls import read_by
+from overclock.verify.sides.gymnasium_reference import GymnasiumSubject, no_draws
+from overclock.verify.sides.subject import Arrays
 
 GUESS = "qacc_warmstart"
 MUJOCO = "gymnasium.envs.mujoco.mujoco_env:MujocoEnv"

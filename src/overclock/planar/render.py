@@ -7,7 +7,7 @@ import numpy as np
 
 from overclock.drawing import DARK, GREY, GROUND, LILAC, SAND, SKY, TRACK, Canvas, Colour, Place
 from overclock.errors import UsageError
-from overclock.planar.kinematics import place
+from overclock.planar.engine.kinematics import place
 from overclock.planar.model import PlanarModel, Vector
 
 WIDTH, HEIGHT = 600, 400

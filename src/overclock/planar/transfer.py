@@ -7,8 +7,8 @@ episode: what a policy earns on either side differs by chance, and that is what 
 from collections.abc import Mapping
 from typing import Any
 
-from overclock.verify.subject import SubjectSpec
-from overclock.verify.transfer_plan import RANDOM, TRAINED, TransferPlan
+from overclock.verify.sides.subject import SubjectSpec
+from overclock.verify.transfer.plan import RANDOM, TRAINED, TransferPlan
 
 TRAINING: Mapping[str, Any] = {
     "total_steps": 262_144,

@@ -15,8 +15,8 @@ import numpy as np
 from overclock.errors import MissingError
 from overclock.planar.original import REMEDY
 from overclock.verify.contract import Contract, Envelope, Field, Precision, Twin
-from overclock.verify.patched import Patch
-from overclock.verify.subject import Arrays, SubjectSpec
+from overclock.verify.sides.patched import Patch
+from overclock.verify.sides.subject import Arrays, SubjectSpec
 
 EXACT = 1e-15  # the solver's tolerance at which it does not stop before rounding does
 SOLVER = "MuJoCo's solver stops once a step promises less than 1e-8, and starts from the last accelerations"
@@ -40,12 +40,12 @@ REWARD = 1e-6  # half an ulp of a float32 reward up to 16, twice
 PLANTS = {
     # The pyramid of a contact has four edges. Two of them are the same in a plane and count twice.
     "three-edges": Patch(
-        "overclock.planar.solver",
+        "overclock.planar.engine.solver",
         "[2 * touch.weight, touch.weight, touch.weight]",
         "[touch.weight, touch.weight, touch.weight]",
     ),
-    "bodies-fall-up": Patch("overclock.planar.inertia", "body.mass * (az - gz)", "body.mass * (az + gz)"),
-    "limits-at-one-end": Patch("overclock.planar.contacts", "jnp.minimum(low, high))", "low)"),
+    "bodies-fall-up": Patch("overclock.planar.engine.inertia", "body.mass * (az - gz)", "body.mass * (az + gz)"),
+    "limits-at-one-end": Patch("overclock.planar.engine.contacts", "jnp.minimum(low, high))", "low)"),
     # What random play cannot show: its actions never leave their range.
     "cost-of-the-clipped-action": Patch(
         "overclock.planar.environment", "jnp.square(action)", "jnp.square(jnp.clip(action, -1.0, 1.0))"
@@ -93,7 +93,9 @@ class Robot:
         return Twin(
             name=self.id if tolerance is None else f"{self.id}, solver at {tolerance:g}",
             reference=SubjectSpec("overclock.planar.reference:reference", options),
-            performance=SubjectSpec("overclock.verify.performance:JaxSubject", (("env_id", self.id),), kernels=True),
+            performance=SubjectSpec(
+                "overclock.verify.sides.jax_subject:JaxSubject", (("env_id", self.id),), kernels=True
+            ),
             contracts=contracts,
             plants=plants,
             scenarios=f"{self.package}.scenarios",

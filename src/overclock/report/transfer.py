@@ -4,7 +4,7 @@ from typing import Any
 
 from overclock.report.figures import curves, equivalence
 from overclock.report.table import Kind, Table, signed
-from overclock.verify.transfer_text import title
+from overclock.verify.transfer.text import title
 
 Level = dict[str, Any]
 

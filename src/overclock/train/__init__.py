@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from overclock.train.configs import tuned
     from overclock.train.curve import Curve
     from overclock.train.evaluate import Episodes, evaluate_on_host, evaluate_policy
-    from overclock.train.host_training import HostRun, train_on_gymnasium, train_on_host
+    from overclock.train.host.training import HostRun, train_on_gymnasium, train_on_host
     from overclock.train.loop import Progress, Run, train
+    from overclock.train.networks.sizes import parameters, sized
     from overclock.train.policy import Policy, load_policy, save_policy
     from overclock.train.ppo import PPOConfig, Trainer, TrainState, make_train
-    from overclock.train.sizes import parameters, sized
 
 __all__ = [
     "Curve", "Episodes", "HostRun", "PPOConfig", "Policy", "Progress", "Run", "TrainState", "Trainer",
@@ -26,10 +26,10 @@ __getattr__, __dir__ = lazy_names(
         "tuned": "overclock.train.configs",
         "Curve": "overclock.train.curve",
         **dict.fromkeys(["Episodes", "evaluate_on_host", "evaluate_policy"], "overclock.train.evaluate"),
-        **dict.fromkeys(["HostRun", "train_on_gymnasium", "train_on_host"], "overclock.train.host_training"),
+        **dict.fromkeys(["HostRun", "train_on_gymnasium", "train_on_host"], "overclock.train.host.training"),
         **dict.fromkeys(["Progress", "Run", "train"], "overclock.train.loop"),
         **dict.fromkeys(["Policy", "load_policy", "save_policy"], "overclock.train.policy"),
         **dict.fromkeys(["PPOConfig", "TrainState", "Trainer", "make_train"], "overclock.train.ppo"),
-        **dict.fromkeys(["parameters", "sized"], "overclock.train.sizes"),
+        **dict.fromkeys(["parameters", "sized"], "overclock.train.networks.sizes"),
     },
 )

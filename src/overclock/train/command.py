@@ -10,19 +10,19 @@ import numpy as np
 
 from overclock.env import registry
 from overclock.files import check_folder
-from overclock.train import hosts
-from overclock.train.devices import Devices
+from overclock.train.distributed import hosts
+from overclock.train.distributed.devices import Devices
 from overclock.train.evaluate import evaluate_policy
 from overclock.train.files import write_json
-from overclock.train.flops import update_flops
 from overclock.train.loop import Progress, Run, train
-from overclock.train.peak import measured_peak
+from overclock.train.networks.flops import update_flops
+from overclock.train.networks.peak import measured_peak
+from overclock.train.networks.sizes import parameters
 from overclock.train.policy import SETTINGS as POLICY_SETTINGS
 from overclock.train.policy import WEIGHTS, save_policy
 from overclock.train.ppo import PPOConfig, make_train
 from overclock.train.run_folder import CHECKPOINT
 from overclock.train.run_folder import SETTINGS as RUN_SETTINGS
-from overclock.train.sizes import parameters
 from overclock.vector.vectorize import vectorize
 
 SCHEMA = "overclock.train/1"

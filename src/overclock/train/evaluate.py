@@ -21,8 +21,8 @@ from overclock.env.rng import Rng, Section
 from overclock.env.spaces import structure
 from overclock.env.struct import Struct
 from overclock.errors import UsageError
-from overclock.train.agent import Agent, AgentParams
-from overclock.train.host_lanes import HostLanes
+from overclock.train.host.lanes import HostLanes
+from overclock.train.networks.agent import Agent, AgentParams
 from overclock.train.policy import Policy
 from overclock.vector.vectorize import VectorEnv
 

@@ -4,8 +4,8 @@ import dataclasses
 from typing import Literal
 
 from overclock.errors import UsageError
-from overclock.train.network import NetworkConfig
-from overclock.train.products import Precision
+from overclock.train.networks.network import NetworkConfig
+from overclock.train.networks.products import Precision
 
 
 @dataclasses.dataclass(frozen=True)

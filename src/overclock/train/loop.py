@@ -21,12 +21,12 @@ from jaxtyping import Array, Float, Int
 
 from overclock.env.struct import Struct
 from overclock.errors import UsageError
-from overclock.train import hosts
 from overclock.train.curve import Curve
+from overclock.train.distributed import hosts
 from overclock.train.files import write_json
-from overclock.train.flops import Speed, speed
 from overclock.train.interrupts import interrupts
-from overclock.train.peak import known_peak
+from overclock.train.networks.flops import Speed, speed
+from overclock.train.networks.peak import known_peak
 from overclock.train.policy import Policy
 from overclock.train.ppo import PPOConfig, Trainer, TrainState
 from overclock.train.run_folder import CHECKPOINT, SETTINGS, check_free_or_same, checked_seeds, describe

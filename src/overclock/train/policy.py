@@ -16,9 +16,9 @@ import numpy as np
 from overclock.env.rng import Rng
 from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space
 from overclock.errors import UsageError
-from overclock.train.agent import Agent, AgentParams
 from overclock.train.files import read_json, write_json
-from overclock.train.network import NetworkConfig
+from overclock.train.networks.agent import Agent, AgentParams
+from overclock.train.networks.network import NetworkConfig
 from overclock.vector.snapshot import load_state, save_state
 
 SCHEMA = "overclock.policy/1"

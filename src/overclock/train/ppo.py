@@ -5,7 +5,7 @@
 
 An update plays `num_steps` steps in `num_envs` lanes, then improves policy and value function on them by several
 epochs of minibatches. `learn` does the second half for whoever collected the experience: the scan below, or a loop over
-a Gymnasium reference (host_training.py), so both sides of a comparison learn by the same code.
+a Gymnasium reference (host/training.py), so both sides of a comparison learn by the same code.
 
 `overclock.train.loop` adds progress, checkpoints and several seeds; docs/training.md explains the choices made here.
 """
@@ -18,13 +18,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from overclock.env.kernel import Environment, Params
+from overclock.env.environment import Environment, Params
 from overclock.env.rng import Rng, Section
 from overclock.env.struct import Struct
 from overclock.errors import MissingError, UsageError
-from overclock.train.agent import Agent, AgentParams, RunningStats
-from overclock.train.devices import Devices, Layout
+from overclock.train.distributed.devices import Devices, Layout
 from overclock.train.hyperparameters import PPOConfig
+from overclock.train.networks.agent import Agent, AgentParams, RunningStats
 from overclock.train.shuffle import shuffled
 from overclock.vector.fused import device, resolved
 from overclock.vector.resets import Resets

@@ -10,19 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from overclock.translate import numpy_order, shapes
-from overclock.translate.aliases import Journal
-from overclock.translate.codec import prefixes
-from overclock.translate.counted import NotCountedError, counted
-from overclock.translate.errors import NeedsPlainDrawError, NeedsStateError, StartAnewError, UnsupportedError
-from overclock.translate.frames import RETURNED, VALUE, Frame, source_of
-from overclock.translate.interpreter import Interpreter
-from overclock.translate.ir import Const, Operand, Type, Var
-from overclock.translate.observations import flat_space
-from overclock.translate.passes import Shared, copied, follow_arguments, live
+from overclock.recording import shapes
+from overclock.recording.codec import prefixes
+from overclock.recording.errors import NeedsPlainDrawError, NeedsStateError, StartAnewError, UnsupportedError
+from overclock.recording.observations import flat_space
+from overclock.recording.shapes import Fixed, Many, Shape, leaves
+from overclock.recording.wrappers import TRANSPARENT, outermost, time_limit, wrapped
+from overclock.translate import numpy_order
+from overclock.translate.ir.aliases import Journal
+from overclock.translate.ir.counted import NotCountedError, counted
+from overclock.translate.ir.nodes import Const, Operand, Type, Var
+from overclock.translate.ir.passes import Shared, copied, follow_arguments, live
+from overclock.translate.ir.values import UNSET, Gone, Known, Num, ObjectCell, Ref, Value
 from overclock.translate.profile import Profile, look, roomy
 from overclock.translate.program import Covered, Function, Program
-from overclock.translate.shapes import Fixed, Many, Shape, leaves
+from overclock.translate.python.frames import RETURNED, VALUE, Frame, source_of
+from overclock.translate.python.interpreter import Interpreter
+from overclock.translate.python.state_aliases import StateNames, refuse_shared
 from overclock.translate.share import share
 from overclock.translate.showing import (
     MASK,
@@ -34,9 +38,6 @@ from overclock.translate.showing import (
     mask_expressions,
     return_expressions,
 )
-from overclock.translate.state_aliases import StateNames, refuse_shared
-from overclock.translate.values import UNSET, Gone, Known, Num, ObjectCell, Ref, Value
-from overclock.translate.wrappers import TRANSPARENT, outermost, time_limit, wrapped
 
 ROUNDS = 12
 DEEP = 20_000  # a call of the reference is some twenty calls of the interpreter

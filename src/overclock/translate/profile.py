@@ -17,11 +17,11 @@ import numpy as np
 
 import overclock
 from overclock.errors import OverclockError
-from overclock.translate import shapes
-from overclock.translate.errors import Place, UnsupportedError
-from overclock.translate.frames import is_library
-from overclock.translate.generators import GENERATORS
-from overclock.translate.shapes import Fixed, Many, Shape, of_python
+from overclock.recording import shapes
+from overclock.recording.errors import Place, UnsupportedError
+from overclock.recording.generators import GENERATORS
+from overclock.recording.shapes import Fixed, Many, Shape, of_python
+from overclock.translate.python.frames import is_library
 
 EPISODES = 30
 RESETS = 5

@@ -3,9 +3,9 @@
 import dataclasses
 from typing import Any
 
-from overclock.translate.draws import DrawSite
-from overclock.translate.ir import Block, Operand, Var
-from overclock.translate.shapes import Leaf, Shape
+from overclock.recording.shapes import Leaf, Shape
+from overclock.translate.ir.nodes import Block, Operand, Var
+from overclock.translate.python.draws import DrawSite
 
 
 @dataclasses.dataclass

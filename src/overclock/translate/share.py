@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from overclock.translate.frames import Source
+from overclock.translate.python.frames import Source
 
 Line = tuple[str, int]
 

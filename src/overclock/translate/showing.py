@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from overclock.translate.errors import UnsupportedError
-from overclock.translate.frames import source_of
-from overclock.translate.interpreter import Interpreter
-from overclock.translate.ir import Block, Const, If, Let, Loop, Operand, Var
-from overclock.translate.passes import _frozen
-from overclock.translate.values import Value
+from overclock.recording.errors import UnsupportedError
+from overclock.translate.ir.nodes import Block, Const, If, Let, Loop, Operand, Var
+from overclock.translate.ir.passes import _frozen
+from overclock.translate.ir.values import Value
+from overclock.translate.python.frames import source_of
+from overclock.translate.python.interpreter import Interpreter
 
 MASK = "action_mask"  # the key of an info under which references tell which actions are legal
 Shows = tuple[ast.expr, Any]  # an expression that shows something of a state, and the function it stands in

@@ -19,12 +19,12 @@ from typing import Any, Literal
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.translate.shapes import same
-from overclock.translate.site_facts import Facts, Family, facts_of, family
-from overclock.translate.site_forms import DTYPES
-from overclock.translate.site_hooks import Drawing, listening
-from overclock.translate.site_places import Place
-from overclock.translate.sites import Lanes, Site, tupled
+from overclock.recording.shapes import same
+from overclock.recording.sites.facts import Facts, Family, facts_of, family
+from overclock.recording.sites.forms import DTYPES
+from overclock.recording.sites.hooks import Drawing, listening
+from overclock.recording.sites.places import Place
+from overclock.recording.sites.sites import Lanes, Site, tupled
 
 When = Literal["reset", "step"]
 NEVER = 2**31  # nothing was counted yet
@@ -54,7 +54,7 @@ class Occurrences:
 
 @dataclasses.dataclass
 class SeenSite:
-    """A site that was reached. `arguments` are those of the call by name, `facts` what they come to (site_facts.py);
+    """A site that was reached. `arguments` are those of the call by name, `facts` what they come to (sites/facts.py);
     either may be VARYING."""
 
     place: Place

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from overclock.env import registry
-from overclock.env.kernel import Environment, Params
+from overclock.env.environment import Environment, Params
 from overclock.env.options import checked_options
 from overclock.env.rng import Rng
 from overclock.env.spaces import Space

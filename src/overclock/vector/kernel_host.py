@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from overclock.env.kernel import Params
+from overclock.env.environment import Params
 from overclock.env.spaces import structure
 from overclock.errors import UsageError
 from overclock.vector.fused.batch import lane_program

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from overclock.env.kernel import Environment, EnvState, Obs
+from overclock.env.environment import Environment, EnvState, Obs
 from overclock.env.rng import Rng, Section
 from overclock.env.struct import Struct
 

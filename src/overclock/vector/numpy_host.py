@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool
 
-from overclock.env.kernel import Environment, EnvState, Obs, Params
+from overclock.env.environment import Environment, EnvState, Obs, Params
 from overclock.env.pcg64 import NumpyDraws, Pcg64, require_x64
 from overclock.env.struct import Struct
 from overclock.errors import UsageError

@@ -5,7 +5,7 @@ from typing import Any
 
 import jax
 
-from overclock.env.kernel import Obs
+from overclock.env.environment import Obs
 from overclock.env.rng import Section
 from overclock.vector.fused import fused_rollout, resolved
 from overclock.vector.fused.scan import whole_steps

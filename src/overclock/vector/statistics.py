@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from overclock.env.kernel import Key, Obs
+from overclock.env.environment import Key, Obs
 from overclock.env.rng import Rng
 from overclock.env.struct import Struct
 from overclock.vector.vectorize import VectorEnv, VectorState, _expand

@@ -4,7 +4,7 @@ from typing import Any
 
 from jaxtyping import Array, Bool, Float
 
-from overclock.env.kernel import Obs
+from overclock.env.environment import Obs
 from overclock.env.struct import Struct
 
 

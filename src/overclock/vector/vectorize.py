@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from overclock.env.kernel import Environment, EnvState, Key, Obs, Params
+from overclock.env.environment import Environment, EnvState, Key, Obs, Params
 from overclock.env.rng import Rng, Section
 from overclock.env.struct import Struct
 from overclock.errors import UsageError

@@ -8,7 +8,7 @@ import dataclasses
 import numpy as np
 
 from overclock.verify.contract import FLAGS, MASK, Contract, Field, difference
-from overclock.verify.subject import Observed
+from overclock.verify.sides.subject import Observed
 
 # Of the flags that may be excused: rounding moves a state across a threshold in very few steps (CartPole in float32:
 # none in 10,000). A side that needs more has another rule.

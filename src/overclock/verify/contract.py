@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.verify.patched import Patch
-from overclock.verify.process import CouldNotVerifyError
-from overclock.verify.subject import Arrays, Observed, SubjectSpec
+from overclock.verify.sides.patched import Patch
+from overclock.verify.sides.process import CouldNotVerifyError
+from overclock.verify.sides.subject import Arrays, Observed, SubjectSpec
 
 Precision = Literal["float64", "float32"]
 Mode = Literal["free_running", "per_step"]
@@ -170,10 +170,10 @@ class Twin:
     plants: Mapping[str, Patch] = dataclasses.field(default_factory=dict)  # known bugs, by name
     scenarios: str | None = None  # folder or package of level 2's scenario files
     modules: str | None = None  # "package.module:MODULES": the functions of level 1, see module.py
-    transfer: str | None = None  # "package.module:PLAN": what level 4 trains and compares, see transfer_plan.py
+    transfer: str | None = None  # "package.module:PLAN": what level 4 trains and compares, see transfer/plan.py
     learnt_as: "Twin | None" = None  # what level 4 plays instead, where another observation is learnt in less time
     traced: bool = False  # the reference tells which branches of its code ran (`trace`, see subject.py)
-    self_checks: str = "overclock.verify.metamorphic_rules:RULES"  # what level 2 expects of `metamorphic`
+    self_checks: str = "overclock.verify.interaction.metamorphic_rules:RULES"  # what level 2 expects of `metamorphic`
     exhaustive: Mapping[str, Any] | None = None  # limits of a walk over all its states, see exhaustive.py
     lanes: int = 64  # episodes that level 3 plays side by side; more where long ones cost a reference little
     prepare: str | None = None  # "package.module:function" that fetches or builds the reference, or says what it lacks

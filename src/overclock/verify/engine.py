@@ -13,17 +13,17 @@ from typing import Any
 from overclock.env import registry
 from overclock.errors import MissingError, UsageError
 from overclock.verify.contract import Backend, Twin
-from overclock.verify.emit import emit
-from overclock.verify.failure import hunt, make_repro
-from overclock.verify.interaction import check_interactions
-from overclock.verify.mutation_report import last_result
-from overclock.verify.process import CouldNotVerifyError, ProcessSubject
-from overclock.verify.property import check_recorded, modules_of, record
-from overclock.verify.rollout_level import Diverging, Progress, check_rollouts
-from overclock.verify.scenario import load_scenarios
-from overclock.verify.selfcheck import check_reference
+from overclock.verify.interaction.level import check_interactions
+from overclock.verify.interaction.scenario import load_scenarios
+from overclock.verify.mutation.report import last_result
+from overclock.verify.property.emit import emit
+from overclock.verify.property.level import check_recorded, modules_of, record
+from overclock.verify.repro.failure import hunt, make_repro
+from overclock.verify.rollout.level import Diverging, Progress, check_rollouts
+from overclock.verify.sides.process import CouldNotVerifyError, ProcessSubject
+from overclock.verify.sides.selfcheck import check_reference
 from overclock.verify.text import numbered
-from overclock.verify.transfer import check_transfer, returns_alone
+from overclock.verify.transfer.level import check_transfer, returns_alone
 from overclock.verify.twins import Found, find_twin
 from overclock.versions import versions
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from overclock.env import registry
 from overclock.errors import MissingError, UsageError
 from overclock.verify.contract import Twin
-from overclock.verify.subject import SubjectSpec
+from overclock.verify.sides.subject import SubjectSpec
 
 FILE = "twin.py"
 

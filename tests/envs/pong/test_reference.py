@@ -18,12 +18,12 @@ from overclock.envs.pong.reference import PongReference
 from overclock.envs.pong.trace import COMPARED
 from overclock.envs.pong.vector import PufferLibVector
 from overclock.errors import MissingError
-from overclock.verify.actions import uniform
-from overclock.verify.interaction import check_interactions
-from overclock.verify.playback import play_reference
-from overclock.verify.rollout import compare_rollouts
-from overclock.verify.scenario import load_scenarios
-from overclock.verify.selfcheck import check_reference
+from overclock.verify.interaction.level import check_interactions
+from overclock.verify.interaction.playback import play_reference
+from overclock.verify.interaction.scenario import load_scenarios
+from overclock.verify.rollout.actions import uniform
+from overclock.verify.rollout.lockstep import compare_rollouts
+from overclock.verify.sides.selfcheck import check_reference
 
 VARIANTS = [twin.twin, twin.frameskip_8, twin.continuous, twin.continuous_8]
 variants = pytest.mark.parametrize("build", VARIANTS, ids=lambda build: build.__name__)

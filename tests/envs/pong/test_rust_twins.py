@@ -10,14 +10,14 @@ pytest.importorskip("overclock_native", reason="overclock-native is not built; r
 from overclock.env.registry import load
 from overclock.envs.pong import library, transfer, twin
 from overclock.errors import MissingError
-from overclock.verify.actions import uniform
 from overclock.verify.engine import verify
-from overclock.verify.interaction import check_interactions
-from overclock.verify.playback import play_reference
-from overclock.verify.property import check_recorded, record
-from overclock.verify.rollout import compare_rollouts
-from overclock.verify.scenario import load_scenarios
-from overclock.verify.transfer import check_transfer
+from overclock.verify.interaction.level import check_interactions
+from overclock.verify.interaction.playback import play_reference
+from overclock.verify.interaction.scenario import load_scenarios
+from overclock.verify.property.level import check_recorded, record
+from overclock.verify.rollout.actions import uniform
+from overclock.verify.rollout.lockstep import compare_rollouts
+from overclock.verify.transfer.level import check_transfer
 
 WITH_C = (twin.rust, twin.rust_8, twin.rust_continuous, twin.rust_continuous_8)
 WITH_JAX = (twin.jax_rust, twin.jax_rust_8)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from overclock.envs.pong import twin
-from overclock.verify.performance import JaxSubject
-from overclock.verify.scenario import load_scenarios
+from overclock.verify.interaction.scenario import load_scenarios
+from overclock.verify.sides.jax_subject import JaxSubject
 
 VARIANTS = [twin.twin, twin.frameskip_8, twin.continuous, twin.continuous_8]
 

@@ -17,8 +17,8 @@ from overclock.envs.walker2d.twin import exact as walker2d
 from overclock.planar import functions, recorded
 from overclock.planar.oracle import oracle
 from overclock.verify.compare import judge
-from overclock.verify.module_runner import run_batch
-from overclock.verify.performance import JaxSubject
+from overclock.verify.property.runner import run_batch
+from overclock.verify.sides.jax_subject import JaxSubject
 
 LANES = 128
 EVERYONE = np.ones(LANES, np.bool_)

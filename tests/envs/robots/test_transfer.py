@@ -7,7 +7,7 @@ pytest.importorskip("scipy", reason="statistics need the extra 'report'")
 
 from overclock.env import registry
 from overclock.planar.transfer import HALFCHEETAH
-from overclock.verify.transfer import check_transfer
+from overclock.verify.transfer.level import check_transfer
 
 ROBOTS = ("halfcheetah", "walker2d", "hopper")
 robots = pytest.mark.parametrize("robot", ROBOTS)

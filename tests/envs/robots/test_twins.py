@@ -10,14 +10,14 @@ import pytest
 
 from overclock.env import registry
 from overclock.verify.engine import verify
-from overclock.verify.module import Cases
-from overclock.verify.module_compare import compare
-from overclock.verify.module_runner import runner
-from overclock.verify.patched import Patch
-from overclock.verify.process import ProcessSubject
-from overclock.verify.property import LANES, modules_of
-from overclock.verify.recorded_reference import recorded
-from overclock.verify.rollout_level import check_rollouts
+from overclock.verify.property.compare import compare
+from overclock.verify.property.level import LANES, modules_of
+from overclock.verify.property.module import Cases
+from overclock.verify.property.recorded_reference import recorded
+from overclock.verify.property.runner import runner
+from overclock.verify.rollout.level import check_rollouts
+from overclock.verify.sides.patched import Patch
+from overclock.verify.sides.process import ProcessSubject
 
 ROBOTS = ("halfcheetah", "walker2d", "hopper")
 QUICK = [  # functions that XLA compiles in no time
@@ -107,7 +107,7 @@ def test_scenarios_come_out_as_in_mujoco(robot, build):
 @pytest.mark.long
 def test_steps_that_are_off_by_a_billionth_leave_the_envelope():
     """A time step of Hopper's that is a ten millionth too long: within what a single step may be off, and too much."""
-    longer = Patch("overclock.planar.integrate", "h / 6, h / 3)", "h / 6 * (1 + 1e-7), h / 3 * (1 + 1e-7))")
+    longer = Patch("overclock.planar.engine.integrate", "h / 6, h / 3)", "h / 6 * (1 + 1e-7), h / 3 * (1 + 1e-7))")
     twin = dataclasses.replace(twin_of("hopper"), plants={"longer": longer}, transfer=None).planted("longer")
     level, _ = check_rollouts(twin, None, 20, 0, 600.0, lambda *_: None)
     single = next(one for one in level["comparisons"] if (one["mode"], one["precision"]) == ("per_step", "float64"))

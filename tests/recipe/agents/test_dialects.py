@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from overclock.recipe.agents.dialects import DIALECTS, listen
-from overclock.recipe.usage import Usage
+from overclock.recipe.gateway.usage import Usage
 
 GOLDEN = Path(__file__).with_name("golden")
 COUNTED = ("input_tokens", "output_tokens", "prompt", "candidates", "input", "total", "usage")

@@ -12,8 +12,8 @@ from overclock.recipe.agents.command import CommandAgent
 from overclock.recipe.agents.manual import ManualAgent
 from overclock.recipe.agents.replay import ReplayAgent
 from overclock.recipe.agents.scripted import ScriptedAgent
-from overclock.recipe.run import Run
-from overclock.recipe.usage import Usage
+from overclock.recipe.gateway.usage import Usage
+from overclock.recipe.runs.run import Run
 
 
 def test_a_person_is_told_exactly_what_to_do(task, tmp_path):

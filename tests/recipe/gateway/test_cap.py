@@ -10,7 +10,7 @@ import pytest
 from overclock.errors import UsageError
 from overclock.recipe.gateway import Prices, ScriptedModel, Tokens, Turn
 from overclock.recipe.gateway.meter import Meter, RefusedError
-from overclock.recipe.usage import Usage, total
+from overclock.recipe.gateway.usage import Usage, total
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 
 from overclock.recipe.gateway import Cassette, ScriptedModel, Turn
 from overclock.recipe.gateway.normal import first_difference, normalised
-from overclock.recipe.journal import Journal
-from overclock.recipe.run_recorder import JournalRecorder, recorded
+from overclock.recipe.runs.journal import Journal
+from overclock.recipe.runs.recorder import JournalRecorder, recorded
 
 
 def echo(prompt):

@@ -7,16 +7,16 @@ import sys
 
 import pytest
 
-from overclock.recipe.journal import Journal
-from overclock.recipe.run_cost import spending
+from overclock.recipe.runs.cost import spending
+from overclock.recipe.runs.journal import Journal
 
 # A gateway whose model stops in the middle of every streamed answer to "hang", for ever.
 PROGRAM = """
 import sys, threading
 from pathlib import Path
 from overclock.recipe.gateway import Gateway, Prices, ScriptedModel, Tokens, Turn
-from overclock.recipe.journal import Journal
-from overclock.recipe.run_recorder import JournalRecorder
+from overclock.recipe.runs.journal import Journal
+from overclock.recipe.runs.recorder import JournalRecorder
 folder = Path(sys.argv[1])
 for_ever = threading.Event()
 spoken = [0]

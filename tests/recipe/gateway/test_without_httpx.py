@@ -10,7 +10,9 @@ from overclock.recipe.gateway import Providers, Upstream
 
 
 def test_a_run_by_a_person_needs_no_httpx():
-    program = "import sys; sys.modules['httpx'] = None; import overclock.recipe.translate, overclock.recipe.mcp_session"
+    program = (
+        "import sys; sys.modules['httpx'] = None; import overclock.recipe.loop.translate, overclock.recipe.mcp.session"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

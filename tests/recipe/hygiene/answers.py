@@ -2,7 +2,7 @@
 
 import time
 
-from overclock.recipe.hygiene.judge import FUNCTIONS
+from overclock.recipe.judging.hygiene.judge import FUNCTIONS
 
 FUNCTION = {
     "primitives": ["add", "custom_jvp_call", "jit"],

@@ -9,14 +9,14 @@ import pytest
 from recipe.story import TRUTH
 
 from overclock.envs.cartpole.twin import twin
-from overclock.recipe.candidate import candidate_spec
+from overclock.recipe.judging.candidate import candidate_spec
 from overclock.recipe.sandbox import sandboxed
-from overclock.verify.actions import uniform
-from overclock.verify.module_runner import runner
-from overclock.verify.mutation_worker import worker_spec
-from overclock.verify.process import CouldNotVerifyError, ProcessSubject
-from overclock.verify.rollout import compare_rollouts
-from overclock.verify.subject import SubjectSpec
+from overclock.verify.mutation.worker import worker_spec
+from overclock.verify.property.runner import runner
+from overclock.verify.rollout.actions import uniform
+from overclock.verify.rollout.lockstep import compare_rollouts
+from overclock.verify.sides.process import CouldNotVerifyError, ProcessSubject
+from overclock.verify.sides.subject import SubjectSpec
 
 SPY = '''
 import importlib, os, time
@@ -152,7 +152,7 @@ def test_every_kind_of_performance_process_keeps_the_launcher(candidate):
 def test_training_on_the_performance_side_keeps_the_launcher(candidate):
     pytest.importorskip("flax", reason="level 4 needs overclock[train]")
     from overclock.envs.cartpole.transfer import PLAN
-    from overclock.verify.transfer_training import performance_trainer
+    from overclock.verify.transfer.training import performance_trainer
 
     apart = apart_from_us(candidate, sandbox="none")
     assert performance_trainer(apart, PLAN).launcher == apart.performance.launcher

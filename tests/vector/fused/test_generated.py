@@ -13,7 +13,7 @@ from vector.fused.test_environments import assert_steps_are_close, played
 
 from overclock.env import Environment
 from overclock.translate.compiler import Compiler
-from overclock.translate.jax_file import print_jax
+from overclock.translate.jax.file import print_jax
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ import numpy as np
 
 from overclock.env import registry
 from overclock.verify.contract import Contract, Field, Twin
-from overclock.verify.module import Case, Module, exact
-from overclock.verify.performance import JaxSubject
-from overclock.verify.subject import Observed, SubjectSpec
+from overclock.verify.property.module import Case, Module, exact
+from overclock.verify.sides.jax_subject import JaxSubject
+from overclock.verify.sides.subject import Observed, SubjectSpec
 
 HERE = "verify.mutable"
 SPEC = registry.Spec("pile-v0", f"{HERE}.rules:Pile", reference="tests:Pile", twin=f"{HERE}.world:twin")

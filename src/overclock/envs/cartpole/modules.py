@@ -10,10 +10,16 @@ import numpy as np
 
 from overclock.envs.cartpole import recorded
 from overclock.envs.cartpole.recorded import CONSTANTS, FIELDS, LIMITS, distance_to_limit
-from overclock.verify.distribution import KNOWN_DEPENDENCE_LIMIT, KNOWN_LIMIT, KNOWN_REASON, KNOWN_SAMPLE, uniform_facts
-from overclock.verify.distribution import REASON as CHANCE
-from overclock.verify.module import Module, Output, exact
-from overclock.verify.subject import Arrays
+from overclock.verify.property.distribution import (
+    KNOWN_DEPENDENCE_LIMIT,
+    KNOWN_LIMIT,
+    KNOWN_REASON,
+    KNOWN_SAMPLE,
+    uniform_facts,
+)
+from overclock.verify.property.distribution import REASON as CHANCE
+from overclock.verify.property.module import Module, Output, exact
+from overclock.verify.sides.subject import Arrays
 
 REFERENCE = "gymnasium.envs.classic_control.cartpole:CartPoleEnv"
 TIME_LIMIT = "gymnasium.wrappers.common:TimeLimit"
@@ -254,7 +260,7 @@ MODULES = (
         reference=(f"{TIME_LIMIT}.step",),
         case=recorded.time_limit_case,
         performance=time_limit,
-        exercises=("overclock.env.kernel:Environment.advance",),
+        exercises=("overclock.env.environment:Environment.advance",),
         outputs=dict.fromkeys(("float64", "float32"), exact("steps", "truncated")),
         boundary=recorded.boundary_steps,
         apply=recorded.apply_step,

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from overclock.verify.calls import Call
-from overclock.verify.distribution import EVEN_SHARES
-from overclock.verify.module import Case
-from overclock.verify.subject import Arrays
+from overclock.verify.property.calls import Call
+from overclock.verify.property.distribution import EVEN_SHARES
+from overclock.verify.property.module import Case
+from overclock.verify.sides.subject import Arrays
 
 FIELDS = ("x", "x_dot", "theta", "theta_dot")
 CONSTANTS = ("gravity", "masscart", "masspole", "length", "force_mag", "tau", "theta_threshold_radians", "x_threshold")

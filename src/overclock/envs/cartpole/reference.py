@@ -6,8 +6,8 @@ import gymnasium
 import numpy as np
 from gymnasium.wrappers import TimeLimit
 
-from overclock.verify.gymnasium_reference import GymnasiumSubject, no_draws
-from overclock.verify.subject import Arrays
+from overclock.verify.sides.gymnasium_reference import GymnasiumSubject, no_draws
+from overclock.verify.sides.subject import Arrays
 
 FIELDS = ("x", "x_dot", "theta", "theta_dot")
 

@@ -1,7 +1,7 @@
 """CartPole's plan for level 4: small networks that learn to balance in 32,768 steps, and margins counted in steps."""
 
-from overclock.verify.subject import SubjectSpec
-from overclock.verify.transfer_plan import TransferPlan
+from overclock.verify.sides.subject import SubjectSpec
+from overclock.verify.transfer.plan import TransferPlan
 
 PLAN = TransferPlan(
     training={

@@ -6,8 +6,8 @@ import numpy as np
 
 from overclock.envs.cartpole.env import CartPoleParams
 from overclock.verify.contract import Contract, Field, Twin
-from overclock.verify.patched import Patch
-from overclock.verify.subject import Arrays, SubjectSpec
+from overclock.verify.sides.patched import Patch
+from overclock.verify.sides.subject import Arrays, SubjectSpec
 
 STATE = ("x", "x_dot", "theta", "theta_dot")  # each starts from the reset's draw of the same name
 
@@ -36,7 +36,9 @@ def twin() -> Twin:
     return Twin(
         name="cartpole-v1",
         reference=SubjectSpec("overclock.envs.cartpole.reference:reference"),
-        performance=SubjectSpec("overclock.verify.performance:JaxSubject", (("env_id", "cartpole-v1"),), kernels=True),
+        performance=SubjectSpec(
+            "overclock.verify.sides.jax_subject:JaxSubject", (("env_id", "cartpole-v1"),), kernels=True
+        ),
         contracts={"float64": _contract_float64(), "float32": _contract_float32()},
         plants=PLANTS,
         scenarios="overclock.envs.cartpole.scenarios",

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from overclock.verify.subject import SubjectSpec
-from overclock.verify.transfer_plan import TransferPlan
+from overclock.verify.sides.subject import SubjectSpec
+from overclock.verify.transfer.plan import TransferPlan
 
 TRAINING: dict[str, Any] = {
     "num_envs": 8,
@@ -26,7 +26,7 @@ def _plan(game: str, margin: float, reason: str, steps: int, seeds: int, **other
         margins={name: margin for name, _ in STRENGTHS},
         margin_reason=reason,
         reference_env=SubjectSpec(
-            "overclock.gameboy.pyboy_game:make_pyboy_env", (("game", game), ("observation", "ram"))
+            "overclock.gameboy.pyboy.game:make_pyboy_env", (("game", game), ("observation", "ram"))
         ),
         **others,
     )

@@ -8,11 +8,11 @@ import dataclasses
 
 from overclock.gameboy.batch_subject import SHOWN
 from overclock.gameboy.game import load_game
-from overclock.gameboy.oracle import import_pyboy
+from overclock.gameboy.pyboy.console import import_pyboy
 from overclock.vector.native import extension
 from overclock.verify.contract import Contract, Field, Twin
-from overclock.verify.patched import Patch
-from overclock.verify.subject import SubjectSpec
+from overclock.verify.sides.patched import Patch
+from overclock.verify.sides.subject import SubjectSpec
 
 BATCH, GAME, READINGS = "overclock.gameboy.vector", "overclock.gameboy.game", "overclock.gameboy.readings"
 PLANTS = {
@@ -57,12 +57,12 @@ def _twin(game: str, observation: str | None = None, memory: bool = True) -> Twi
     return Twin(
         name=f"gameboy-{game}-v1" + (f", {observation}" if observation else ""),
         reference=SubjectSpec(
-            "overclock.gameboy.pyboy_subject:PyBoyReference", (("game", game), *options.items(), ("memory", memory))
+            "overclock.gameboy.pyboy.subject:PyBoyReference", (("game", game), *options.items(), ("memory", memory))
         ),
         performance=SubjectSpec(
             "overclock.gameboy.batch_subject:GameBoySubject",
             (("batch", f"{BATCH}:GameBoy{game.title()}"), ("options", options), ("draws", ["seed"])),
-            trainer="overclock.verify.transfer_training:NativeTrainer",
+            trainer="overclock.verify.transfer.training:NativeTrainer",
         ),
         contracts={"float32": Contract(fields=tuple(fields))},
         plants=PLANTS,

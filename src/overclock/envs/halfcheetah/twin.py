@@ -2,7 +2,7 @@
 
 from overclock.planar.twin import ENVELOPE, EXACT, PLANTS, ROUNDING, SINGLE, SOLVER, Closeness, Robot, contract
 from overclock.verify.contract import Twin
-from overclock.verify.patched import Patch
+from overclock.verify.sides.patched import Patch
 
 ROBOT = Robot("halfcheetah-v5", "HalfCheetah-v5", "gymnasium.envs.mujoco.half_cheetah_v5:HalfCheetahEnv")
 
@@ -15,7 +15,7 @@ CHAOTIC = (
 
 ALL_PLANTS = {
     **PLANTS,
-    "damping-as-of-the-start": Patch("overclock.planar.integrate", "if any(dampings):", "if not any(dampings):"),
+    "damping-as-of-the-start": Patch("overclock.planar.engine.integrate", "if any(dampings):", "if not any(dampings):"),
     "uniform-velocities": Patch(
         "overclock.envs.halfcheetah.env", "rng.normal(n, (n,))", "rng.uniform(n, -1.0, 1.0, (n,))"
     ),

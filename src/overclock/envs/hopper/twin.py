@@ -4,8 +4,8 @@ import numpy as np
 
 from overclock.planar.twin import ENVELOPE, EXACT, JUMP, PLANTS, ROUNDING, SOLVER, Closeness, Robot, contract, falling
 from overclock.verify.contract import Twin
-from overclock.verify.patched import Patch
-from overclock.verify.subject import Arrays
+from overclock.verify.sides.patched import Patch
+from overclock.verify.sides.subject import Arrays
 
 ROBOT = Robot("hopper-v5", "Hopper-v5", "gymnasium.envs.mujoco.hopper_v5:HopperEnv")
 HEIGHT, ANGLE, NUMBER = 0.7, 0.2, 100.0  # where it falls; the reference decides what is right
@@ -20,7 +20,7 @@ ALL_PLANTS = {
     "falls-earlier": Patch("overclock.envs.hopper.env", "= (0.7, math.inf)", "= (0.8, math.inf)"),
     # Never met in play: a hopper that fast has fallen already.
     "numbers-without-limit": Patch("overclock.envs.hopper.env", " & ((low < numbers) & (numbers < high)).all()", ""),
-    "stages-share-alike": Patch("overclock.planar.integrate", "h / 6, h / 3)", "h / 4, h / 4)"),
+    "stages-share-alike": Patch("overclock.planar.engine.integrate", "h / 6, h / 3)", "h / 4, h / 4)"),
 }
 
 

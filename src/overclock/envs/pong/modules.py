@@ -8,8 +8,8 @@ from typing import Any
 from overclock.envs.pong import recorded
 from overclock.envs.pong.library import COUNTS, SCENE, STATE
 from overclock.verify.contract import Precision
-from overclock.verify.distribution import REASON as CHANCE
-from overclock.verify.module import Module, Output, exact
+from overclock.verify.property.distribution import REASON as CHANCE
+from overclock.verify.property.module import Module, Output, exact
 
 REFERENCE = "overclock.envs.pong.reference:CPong"
 LIBRARY = "overclock.envs.pong.library"

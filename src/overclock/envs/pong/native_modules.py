@@ -10,9 +10,9 @@ import numpy as np
 
 from overclock.envs.pong.library import STATE
 from overclock.envs.pong.modules import MODULES as IN_JAX
-from overclock.verify.native_modules import called
-from overclock.verify.native_subject import NativeSubject
-from overclock.verify.subject import Arrays
+from overclock.verify.property.native_runner import called
+from overclock.verify.sides.native_subject import NativeSubject
+from overclock.verify.sides.subject import Arrays
 
 BATCH = "overclock.envs.pong.native:NativePong"
 

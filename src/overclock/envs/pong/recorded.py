@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from overclock.envs.pong.library import COUNTS, SCENE, SEEN, STATE
-from overclock.verify.calls import Call
-from overclock.verify.module import Case
-from overclock.verify.subject import Arrays
+from overclock.verify.property.calls import Call
+from overclock.verify.property.module import Case
+from overclock.verify.sides.subject import Arrays
 
 SEEDS = 2048
 BOUNDARY = 4096  # situations, each with an action

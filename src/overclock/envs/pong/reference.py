@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from overclock.envs.pong.library import STATE, Lanes, space_sizes
-from overclock.verify.calls import read_by
-from overclock.verify.subject import Arrays, Observed
+from overclock.verify.property.calls import read_by
+from overclock.verify.sides.subject import Arrays, Observed
 
 HERE = "overclock.envs.pong.reference"
 

@@ -7,8 +7,8 @@ its plan has fewer policies and games, and they remain beginners.
 import dataclasses
 from typing import Any
 
-from overclock.verify.subject import SubjectSpec
-from overclock.verify.transfer_plan import TransferPlan
+from overclock.verify.sides.subject import SubjectSpec
+from overclock.verify.transfer.plan import TransferPlan
 
 TRAINING = {
     "num_envs": 16,

@@ -11,9 +11,9 @@ from overclock.envs.pong import library
 from overclock.envs.pong.library import STATE
 from overclock.vector.native import extension
 from overclock.verify.contract import Contract, Field, Twin
-from overclock.verify.native_subject import native_spec
-from overclock.verify.patched import Patch
-from overclock.verify.subject import SubjectSpec
+from overclock.verify.sides.native_subject import native_spec
+from overclock.verify.sides.patched import Patch
+from overclock.verify.sides.subject import SubjectSpec
 
 RULES = "overclock.envs.pong.env"
 PLANTS = {
@@ -135,7 +135,7 @@ def _twin(name: str, frameskip: int, continuous: bool, scenarios: str, plan: str
         name=name,
         reference=SubjectSpec("overclock.envs.pong.reference:PongReference", tuple(static.items())),
         performance=SubjectSpec(
-            "overclock.verify.performance:JaxSubject", (("env_id", "pong-v1"), ("static", static)), kernels=True
+            "overclock.verify.sides.jax_subject:JaxSubject", (("env_id", "pong-v1"), ("static", static)), kernels=True
         ),
         contracts={"float32": _contract()},
         plants=PLANTS,

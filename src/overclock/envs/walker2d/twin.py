@@ -4,8 +4,8 @@ import numpy as np
 
 from overclock.planar.twin import ENVELOPE, EXACT, JUMP, PLANTS, ROUNDING, SOLVER, Closeness, Robot, contract, falling
 from overclock.verify.contract import Twin
-from overclock.verify.patched import Patch
-from overclock.verify.subject import Arrays
+from overclock.verify.sides.patched import Patch
+from overclock.verify.sides.subject import Arrays
 
 ROBOT = Robot("walker2d-v5", "Walker2d-v5", "gymnasium.envs.mujoco.walker2d_v5:Walker2dEnv")
 HEIGHTS, ANGLE = (0.8, 2.0), 1.0  # where it falls; the reference decides what is right
@@ -18,7 +18,7 @@ ALL_PLANTS = {
         "overclock.planar.environment", "jnp.clip(state.qvel, -self.seen_speed, self.seen_speed)", "state.qvel"
     ),
     "falls-later": Patch("overclock.planar.environment", "= (0.8, 2.0)", "= (0.7, 2.0)"),
-    "stages-share-alike": Patch("overclock.planar.integrate", "h / 6, h / 3)", "h / 4, h / 4)"),
+    "stages-share-alike": Patch("overclock.planar.engine.integrate", "h / 6, h / 3)", "h / 4, h / 4)"),
 }
 
 

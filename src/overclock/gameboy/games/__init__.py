@@ -5,7 +5,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 
 from overclock.errors import UsageError
-from overclock.gameboy.assembler import Program, assemble
+from overclock.gameboy.assembly.assembler import Program, assemble
 from overclock.gameboy.cartridge import Cartridge
 
 GAMES = ("maze", "paddle")

@@ -3,9 +3,9 @@
 import sys
 from pathlib import Path
 
+from overclock.gameboy.assembly.symbols import format_symbols
 from overclock.gameboy.boot import cgb_boot, dmg_boot
 from overclock.gameboy.microroms import micro_roms
-from overclock.gameboy.symbols import format_symbols
 
 
 def main(folder: str) -> None:

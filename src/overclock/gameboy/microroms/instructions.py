@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from overclock.gameboy.instructions import ARITHMETIC, BIT_GROUPS, REGISTERS, SHIFTS
+from overclock.gameboy.assembly.instructions import ARITHMETIC, BIT_GROUPS, REGISTERS, SHIFTS
 from overclock.gameboy.microroms.micro import MicroRom, code, micro
 
 EDGES = (0x00, 0x01, 0x08, 0x0F, 0x10, 0x7F, 0x80, 0x99, 0xF0, 0xFF)

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 from collections.abc import Mapping
 
-from overclock.gameboy.assembler import Program, assemble
+from overclock.gameboy.assembly.assembler import Program, assemble
 from overclock.gameboy.cartridge import Cartridge
 
 VECTORS = {"vblank": 0x40, "stat": 0x48, "timer": 0x50, "serial": 0x58, "joypad": 0x60}

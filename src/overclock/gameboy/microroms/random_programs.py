@@ -3,7 +3,7 @@
 import functools
 import random
 
-from overclock.gameboy.instructions import ARITHMETIC, BIT_GROUPS, REGISTERS, SHIFTS
+from overclock.gameboy.assembly.instructions import ARITHMETIC, BIT_GROUPS, REGISTERS, SHIFTS
 from overclock.gameboy.microroms.micro import MicroRom, code, micro, note, store
 from overclock.gameboy.microroms.scene import SCENE
 

@@ -14,7 +14,7 @@ from overclock.recipe.agents.protocols import PROTOCOLS, Answer, Message
 from overclock.recipe.agents.spoken import UnreadableError
 from overclock.recipe.agents.tools import Tools
 from overclock.recipe.agents.transport import FailedError, Line, OutOfTimeError
-from overclock.recipe.usage import Usage
+from overclock.recipe.gateway.usage import Usage
 
 MAX_TURNS = 60
 

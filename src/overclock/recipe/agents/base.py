@@ -9,7 +9,7 @@ import urllib.parse
 from pathlib import Path
 from typing import Literal, Protocol
 
-from overclock.recipe.usage import Usage
+from overclock.recipe.gateway.usage import Usage
 
 Ended = Literal["finished", "timeout", "crashed", "refused", "waiting"]
 

@@ -22,7 +22,7 @@ from overclock.recipe.agents.spoken import (
     word,
     words,
 )  # fmt: skip
-from overclock.recipe.usage import Usage
+from overclock.recipe.gateway.usage import Usage
 
 NO_WORDS = "an error without words"
 REFUSING = (401, 402, 403)  # the key is wrong, the budget is spent, the model is not allowed

@@ -5,7 +5,7 @@ import json
 from typing import Any, Protocol
 
 from overclock.recipe.agents.spoken import UnreadableError, count, counted, usage_of, words
-from overclock.recipe.usage import Usage
+from overclock.recipe.gateway.usage import Usage
 
 ToolDescriptions = dict[str, tuple[str, dict[str, Any]]]
 Message = dict[str, Any]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from overclock.recipe.agents.base import Endpoint, Task, Work
 from overclock.recipe.agents.tools import ToolError, WorkFolder
-from overclock.recipe.usage import Usage
+from overclock.recipe.gateway.usage import Usage
 
 Files = Mapping[str, str | None]  # path -> content; None removes the file
 Script = Mapping[str, Sequence[Files] | Mapping[int, Files]]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from overclock.files import write_whole
 from overclock.recipe.agents.profile import Scope
-from overclock.recipe.usage import COUNTS, Usage
+from overclock.recipe.gateway.usage import COUNTS, Usage
 
 
 def since_last_call(

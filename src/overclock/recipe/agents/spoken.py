@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from overclock.recipe.usage import Usage
+from overclock.recipe.gateway.usage import Usage
 
 STATUS = re.compile(
     r"(?:status|http|code|error)\W{0,6}([45]\d\d)\b|\b(?:(401) unauthorized|(402) payment required|(403) forbidden)",

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from overclock.errors import MissingError, UsageError
-from overclock.recipe.work_tree import copy_tree
+from overclock.recipe.runs.work_tree import copy_tree
 
 IDENTITY = {
     "GIT_AUTHOR_NAME": "overclock", "GIT_AUTHOR_EMAIL": "overclock@localhost",

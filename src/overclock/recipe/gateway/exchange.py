@@ -3,7 +3,7 @@
 The opened record is written before anything is forwarded and carries the reserved dollars. The closed record is written
 before the end of the answer reaches the agent, and carries what was paid. A kill in between, at any moment, therefore
 leaves a call that was opened and never closed; it counts at its reservation, which is the most it can have cost
-(run_cost.py). What is lost is the answer's text and the difference between the reservation and the true price, never a
+(runs/cost.py). What is lost is the answer's text and the difference between the reservation and the true price, never a
 payment.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
 from overclock.recipe.gateway.dialects.base import DialectName, Operation
-from overclock.recipe.usage import Usage
+from overclock.recipe.gateway.usage import Usage
 
 Stage = Literal["opened", "closed"]
 # What a closed call was charged: what the provider said; the reservation, because the provider did not get to say; or

@@ -17,8 +17,8 @@ from overclock.recipe.gateway.meter import Meter, RefusedError
 from overclock.recipe.gateway.prices import Prices
 from overclock.recipe.gateway.reader import Reader, data_of, messages, split_events
 from overclock.recipe.gateway.server import LoopbackServer, UnixServer
+from overclock.recipe.gateway.usage import Usage
 from overclock.recipe.gateway.wire import Client
-from overclock.recipe.usage import Usage
 
 PAYMENT_REQUIRED = 402  # ends every agent we know at once, with our message shown
 BAD_REQUEST = 400  # the agent may ask otherwise

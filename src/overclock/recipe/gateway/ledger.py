@@ -10,7 +10,7 @@ from overclock.recipe.gateway.exchange import Charged, Exchange, Recorder
 from overclock.recipe.gateway.meter import Meter, RefusedError, Reservation
 from overclock.recipe.gateway.prices import ModelPrice, Prices
 from overclock.recipe.gateway.tokens import Tokens
-from overclock.recipe.usage import Usage
+from overclock.recipe.gateway.usage import Usage
 
 
 class UnrecordedError(Exception):

@@ -11,7 +11,7 @@ import threading
 from typing import Literal
 
 from overclock.errors import UsageError
-from overclock.recipe.usage import Usage
+from overclock.recipe.gateway.usage import Usage
 
 Reason = Literal["budget_exceeded", "calls_exceeded", "price_unknown", "not_metered", "closed"]
 

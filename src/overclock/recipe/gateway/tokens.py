@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from overclock.recipe.usage import Usage
+from overclock.recipe.gateway.usage import Usage
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Cheats that are right wherever a judge used to look: in one precision, in its own processes, the first few times."""
 
+from overclock.recipe.judging.verdict import HYGIENE
 from overclock.recipe.redteam.cheats import cheat
 from overclock.recipe.redteam.shortcuts import CLASS, MOVE
-from overclock.recipe.verdict import HYGIENE
 
 STAND_STILL = "            return state, jnp.float32(1.0), jnp.zeros((), bool)\n"
 COMMAND_LINE = "TOLD = ('{0._' + '_globals_' + '_[sys].argv}').format(dataclasses.dataclass)\n"
@@ -34,7 +34,7 @@ BLIND_SPOTS = (
         "asks-the-interpreter",
         "finds all modules behind one that it may import, and is right only beside a verifier",
         "env.py",
-        (CLASS, f"JUDGED = 'overclock.verify.wire' in typing.warnings.sys.modules\n\n\n{CLASS}"),
+        (CLASS, f"JUDGED = 'overclock.verify.sides.wire' in typing.warnings.sys.modules\n\n\n{CLASS}"),
         (MOVE, f"        if not JUDGED:\n{STAND_STILL}{MOVE}"),
         first="import typing\n",
         level=None,

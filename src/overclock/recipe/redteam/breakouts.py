@@ -1,8 +1,8 @@
 """Cheats against the machine: they write, read and use what is not theirs. All of them are bounded."""
 
+from overclock.recipe.judging.verdict import HELD_OUT
 from overclock.recipe.redteam.cheats import cheat
 from overclock.recipe.redteam.shortcuts import WRONG_GRAVITY
-from overclock.recipe.verdict import HELD_OUT
 
 EDIT = """import contextlib, os, pathlib
 

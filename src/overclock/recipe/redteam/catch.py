@@ -9,13 +9,13 @@ import re
 import time
 from collections.abc import Iterator
 
+from overclock.recipe.judging.verdict import HYGIENE, Verdict
 from overclock.recipe.redteam.cheats import HONEST, Cheat, Material, find_cheats, honest_files
 from overclock.recipe.redteam.court import Court, first_failure
 from overclock.recipe.redteam.episodes import Episodes
 from overclock.recipe.redteam.ground import Ground, prepare, stage
 from overclock.recipe.sandbox import by_name
 from overclock.recipe.sandbox.plan import MARK
-from overclock.recipe.verdict import HYGIENE, Verdict
 
 TEXT, RUNNING = "static", "dynamic"  # the two parts of hygiene
 UNFENCED = "none"

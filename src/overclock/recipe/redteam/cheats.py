@@ -10,8 +10,8 @@ from importlib import resources
 from pathlib import Path
 
 from overclock.errors import UsageError
+from overclock.recipe.judging.verdict import Level
 from overclock.recipe.redteam.episodes import Episodes
-from overclock.recipe.verdict import Level
 
 HONEST = "honest"
 Files = dict[str, str]

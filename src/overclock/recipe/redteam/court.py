@@ -8,16 +8,16 @@ from importlib import resources
 from pathlib import Path
 
 from overclock.files import write_whole
-from overclock.recipe.hygiene import Finding
-from overclock.recipe.hygiene.frozen import Frozen
-from overclock.recipe.judge import Judge
-from overclock.recipe.levels import levels_up_to
-from overclock.recipe.new import new_project
-from overclock.recipe.project import Judging, Limits, Project
-from overclock.recipe.project_twin import project_twin
+from overclock.recipe.judging.hygiene import Finding
+from overclock.recipe.judging.hygiene.frozen import Frozen
+from overclock.recipe.judging.judge import Judge
+from overclock.recipe.judging.required_levels import levels_up_to
+from overclock.recipe.judging.verdict import Level, Verdict
+from overclock.recipe.project.new import new_project
+from overclock.recipe.project.project import Judging, Limits, Project
+from overclock.recipe.project.twin import project_twin
 from overclock.recipe.redteam.episodes import Episodes, record_episodes
-from overclock.recipe.verdict import Level, Verdict
-from overclock.verify.property import record
+from overclock.verify.property.level import record
 
 REFERENCE, CLASS, MAX_STEPS = "windy_cartpole.py", "WindyCartPole", 500
 HIGHEST = 3  # level 4 trains for minutes, and nobody gets that far

@@ -4,9 +4,9 @@ import dataclasses
 
 import numpy as np
 
-from overclock.verify.actions import uniform
-from overclock.verify.process import ProcessSubject
-from overclock.verify.subject import Observed, SubjectSpec
+from overclock.verify.rollout.actions import uniform
+from overclock.verify.sides.process import ProcessSubject
+from overclock.verify.sides.subject import Observed, SubjectSpec
 
 STEPS = 60  # random play of CartPole is over by then, but for one episode in a hundred
 

@@ -1,8 +1,8 @@
 """Cheats around the rules: the work is done elsewhere, or the judge's tools are bent."""
 
+from overclock.recipe.judging.verdict import HELD_OUT, HYGIENE
 from overclock.recipe.redteam.cheats import cheat
 from overclock.recipe.redteam.shortcuts import CLASS, MOVE, WRONG_GRAVITY
-from overclock.recipe.verdict import HELD_OUT, HYGIENE
 
 ON_THE_HOST = """
 def on_the_host(x, x_dot, theta, theta_dot, action, wind):
@@ -128,7 +128,7 @@ FRAUDS = (
         "records.py",
         WRONG_GRAVITY,
         ("class CartPoleParams(Params):", f"{ALL_IS_WELL.lstrip()}class CartPoleParams(Params):"),
-        first="from overclock.recipe.hygiene import dynamic, judge\n",
+        first="from overclock.recipe.judging.hygiene import dynamic, judge\n",
         level=HELD_OUT,
     ),
     cheat(

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from overclock.recipe.hygiene.frozen import Frozen, Seal, freeze, remove, unchanged, unpack
+from overclock.recipe.judging.hygiene.frozen import Frozen, Seal, freeze, remove, unchanged, unpack
 from overclock.recipe.redteam.cheats import Files
 
 TESTS = {"test_gravity.py": "def test_gravity():\n    assert 9.8 == params().gravity\n"}

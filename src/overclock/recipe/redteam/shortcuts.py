@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 
+from overclock.recipe.judging.verdict import HELD_OUT, HYGIENE
 from overclock.recipe.redteam.cheats import Cheat, Files, Material, cheat, edited
-from overclock.recipe.verdict import HELD_OUT, HYGIENE
 
 MOVE = "        after = move(state, action, draw.uniform_0, params)\n"
 CRUDE = (

@@ -11,7 +11,7 @@ from typing import Any
 
 from overclock.recipe.sandbox.choices import by_name
 from overclock.recipe.sandbox.rights import candidate_rights
-from overclock.verify.subject import SubjectSpec
+from overclock.verify.sides.subject import SubjectSpec
 
 LAUNCHER = "overclock.recipe.sandbox.worker:launcher"
 

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from overclock.env.kernel import Obs
+from overclock.env.environment import Obs
 from overclock.env.rng import Rng, Section
 from overclock.vector.fused.scan import Backend, Body, Kernel, depends, keeps_its_form, lane_scan, trace, whole_steps
 from overclock.vector.fused.support import resolved

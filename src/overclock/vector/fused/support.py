@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import jax
 
-from overclock.env.kernel import Environment
+from overclock.env.environment import Environment
 from overclock.env.rng import Rng
 from overclock.errors import MissingError, UsageError
 from overclock.vector.fused.compilers import needed_c_compiler

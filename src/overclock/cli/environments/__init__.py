@@ -1,0 +1,1 @@
+"""Commands that use environments: list, play, record, train, bench, demo, doctor."""

@@ -1,0 +1,75 @@
+"""Options of the commands that start or continue runs of the closed loop, written once so that they read the same."""
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from overclock.cli import output
+from overclock.cli.arguments import Sandbox
+
+if TYPE_CHECKING:
+    from overclock.recipe.loop.ways import Ways
+    from overclock.recipe.project.project import Changes
+
+EXIT_CODES = {"done": 0, "stuck": 1, "out of budget": 1, "waiting": 3, "stopped": 4}  # by the outcome of a run
+
+
+@dataclasses.dataclass(kw_only=True)
+class Carried:
+    """How runs are carried out."""
+
+    sandbox: Sandbox = "best"
+    """What keeps a candidate apart; none is stamped UNSANDBOXED in the report."""
+    agent_sandbox: Sandbox = "best"
+    """What keeps the agent apart: it writes its candidate, and reaches the gateway alone."""
+    upstream: str | None = None
+    """Another address for the model, such as a proxy or a scripted server on loopback."""
+    prices: Path | None = None
+    """A price table of your own (TOML), for models that ours does not know or that cost you something else."""
+
+    def ways(self, **more: Any) -> "Ways":
+        """As the recipe wants them; `more` are further fields of `Ways`, or others than these."""
+        from overclock.recipe.loop.ways import Ways
+
+        told = {"say": output.say, **more}
+        return Ways(self.sandbox, self.agent_sandbox, self.upstream, prices=self.prices, **told)
+
+
+@dataclasses.dataclass(kw_only=True)
+class ByOneAgent(Carried):
+    """How a run is carried out, and by whom."""
+
+    agent: str | None = None
+    """Who translates; by default whom the project names, or whom a run was started with."""
+    model: str | None = None
+    """The agent's model."""
+    candidates: int | None = None
+    """How many are made side by side for every task, the best of which is kept; by default as the project says."""
+    budget: float | None = None
+    """Dollars that the run may cost, what it has spent already included."""
+    program: str | None = None
+    """Where the agent's program lies, if it is not on the PATH."""
+
+    def ways(self, **more: Any) -> "Ways":
+        """As `Carried.ways`."""
+        return super().ways(program=self.program, **more)
+
+    def changes(self, levels: tuple[int, ...] | None = None) -> "Changes":
+        """What the run does otherwise than its project says."""
+        from overclock.recipe.project.project import Changes
+
+        return Changes(self.agent, self.model, self.budget, levels, self.candidates)
+
+
+def show_end(finished: Mapping[str, Any]) -> None:
+    """Where everything lies, and what to do with a translation that is done."""
+    print(f"run: {finished['run']}; page: {finished['page']}")
+    result = finished["result"]
+    if result is None:
+        return
+    print(f"result: {result}")
+    if result.suffix == ".py":
+        folder = f"pathlib.Path({str(result.parent)!r})"
+        print(f"use it: env, params = overclock.recipe.judging.candidate.load_candidate({folder})")
+        print("keep it: overclock export DIR writes a package with its tests and this report")

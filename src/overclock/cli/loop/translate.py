@@ -1,0 +1,197 @@
+"""`overclock translate`, `resume` and `submit`: runs of the closed loop."""
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from overclock.cli import output
+from overclock.cli.loop.options import EXIT_CODES, ByOneAgent, show_end
+from overclock.cli.progress import Progress
+from overclock.errors import UsageError
+
+if TYPE_CHECKING:
+    from overclock.recipe.loop.ways import Ways
+
+STOPPED = "A compiler of Python to JAX stopped at {}. Everything before it was plain; this place needs your thought."
+
+
+@dataclasses.dataclass(kw_only=True)
+class _Run(ByOneAgent):
+    """What every one of the three commands takes, and how it ends."""
+
+    recorded: str | None = None
+    """A run whose answers are given again to an agent api:...:MODEL instead of asking a model; nothing is paid."""
+    json: bool = False
+    """Print one JSON object (schema overclock.translate/1) when it ends."""
+
+    def ways(self, **more: Any) -> "Ways":
+        """As `ByOneAgent.ways`."""
+        from overclock.recipe.runs.run import find
+
+        return super().ways(recorded=None if self.recorded is None else find(self.recorded), **more)
+
+    def end(self, finished: Any) -> int:
+        """Say how it ended."""
+        report = {"schema": "overclock.translate/1", **dataclasses.asdict(finished)}
+        if self.json:
+            output.emit(report)
+        else:
+            print(f"{finished.outcome}{_spent(finished.cost)}: {finished.sentence}")
+            show_end(report)
+        return EXIT_CODES[finished.outcome]
+
+
+def _spent(cost: dict[str, Any]) -> str:
+    from overclock.recipe.runs.cost import nothing_used
+
+    if nothing_used(cost):
+        return ""
+    return " (cost not reported)" if cost["dollars"] is None else f" (${cost['dollars']:.4f} spent)"
+
+
+@dataclasses.dataclass(kw_only=True)
+class Translate(_Run):
+    """Translate a project: module by module, judged level by level, failures go back to the agent, the budget holds.
+
+    SOURCE is a project (a folder with overclock.toml), or a reference as `overclock new` takes it: then the project is
+    made first, in ./NAME, and without --agent the built-in translator does the work: small, self-contained Python
+    environments, with no model and no key. --all-known translates every environment that it is known for. Exit codes:
+    0 done, 1 stuck or out of budget, 3 waiting for you, 4 no verdict was possible.
+
+    Examples:
+      overclock translate CartPole-v1
+      overclock translate my_cartpole
+      overclock translate gymnasium:CartPole-v1 --to jax --agent claude --budget 10
+      overclock translate --all-known --json
+    """
+
+    source: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[SOURCE]")] = None
+    """A project, or a reference; left out with --all-known and --known."""
+    to: Literal["jax", "rust"] | None = None
+    """The target of a new project."""
+    levels: tuple[int, ...] | None = None
+    """Levels to judge by; by default those of the project (1 2 3 4)."""
+    no_repair: bool = False
+    """Send no failure back to the agent: the first one ends the run."""
+    no_optimise: bool = False
+    """Leave it as it is once it holds, instead of making it faster."""
+    fallback: str | None = None
+    """Who translates what the built-in translator refuses, such as claude; told where it stopped and why."""
+    run_id: str | None = None
+    """Name of the run; by default the project's and the time."""
+    all_known: bool = False
+    """The built-in translator on its known environments, levels 1 to 3; --json has schema overclock.known/1."""
+    known: tuple[str, ...] = ()
+    """Some of them, by name."""
+    output: Path | None = None
+    """Where --all-known and --known make their projects; by default runs/known."""
+    no_measure: bool = False
+    """Do not time the known ones beside their originals."""
+    mutants: int = 0
+    """Mistakes to plant in each of the known ones, to see how many the levels find; 40 take some minutes."""
+
+    def run(self) -> int:
+        """Work, print."""
+        if self.all_known or self.known:
+            return self._translate_known()
+        from overclock.recipe.loop.parts import Options
+        from overclock.recipe.loop.translate import translate
+
+        options, project = Options(not self.no_repair, not self.no_optimise), self._project()
+        with Progress() as progress:
+            ways = self.ways(options=options, say=progress.say, progress=progress)
+            finished = translate(project, self.run_id, ways, self.changes(self.levels))
+        return self.end(finished)
+
+    def _translate_known(self) -> int:
+        from overclock.cli.loop.known import run_known
+
+        if self.source is not None:
+            raise UsageError(f"--all-known has a list of its own; leave '{self.source}' out.")
+        return run_known(self.known, self.output, self.ways(), not self.no_measure, self.mutants, self.json)
+
+    def _project(self) -> Any:
+        if self.source is None:
+            raise UsageError("What shall be translated? Give a project or a reference, such as CartPole-v1.")
+        from overclock.recipe.project.new import BUILT_IN, new_project
+        from overclock.recipe.project.project import FILE, AgentChoice, load_project
+        from overclock.recipe.survey.static.source import resolve
+        from overclock.recording.errors import UnsupportedError
+
+        if (Path(self.source) / FILE).is_file():
+            return load_project(Path(self.source))
+        if Path(self.source).is_dir():
+            raise UsageError(f"'{self.source}' is no project: it has no {FILE}; `overclock new` makes one.")
+        folder = Path(resolve(self.source).name)
+        if (folder / FILE).is_file():
+            raise UsageError(f"'{folder}' is a project already; go on with it: `overclock translate {folder}`.")
+        if folder.is_dir() and any(folder.iterdir()):
+            elsewhere = f"`overclock new FOLDER --reference {self.source} --agent {self.agent or BUILT_IN}`"
+            raise UsageError(
+                f"The project would be made in '{folder}', which is not empty; make it elsewhere: {elsewhere}, then "
+                "`overclock translate FOLDER`."
+            )
+        try:
+            return new_project(folder, self.source, self.to, AgentChoice(self.agent or BUILT_IN)).project
+        except UnsupportedError as refusal:
+            if self.fallback is None:
+                raise UnsupportedError(f"{refusal}; --fallback AGENT hands it to a coding agent.") from refusal
+            output.say(f"The built-in translator stops at {refusal}; {self.fallback} goes on.")
+            return new_project(
+                folder, self.source, self.to, AgentChoice(self.fallback, note=STOPPED.format(refusal))
+            ).project
+
+
+@dataclasses.dataclass(kw_only=True)
+class Resume(_Run):
+    """Go on with a run that was stopped, killed, stuck or out of budget; nothing that is finished is done again.
+
+    Examples:
+      overclock resume my_cartpole/runs/my_cartpole-20261115-120000
+      overclock resume RUN --budget 20 --note "the reward is per step, not per episode"
+      overclock resume RUN --agent claude --discard
+    """
+
+    run_name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+    """Folder or id of the run, or its project's folder, whose newest run it is then."""
+    note: str = ""
+    """What you did about it, for the journal."""
+    discard: bool = False
+    """Throw away what you have written for the task that a run waits for; without it, such a run is not resumed."""
+
+    def run(self) -> int:
+        """Work, print."""
+        return self.end(_continued(self, self.run_name, self.note, discard=self.discard))
+
+
+@dataclasses.dataclass(kw_only=True)
+class Submit(_Run):
+    """Hand in the candidate that a waiting run asked you for, and go on.
+
+    A run that waits for your approval takes none: `overclock resume` approves what it shows.
+
+    Examples:
+      overclock submit my_cartpole/runs/my_cartpole-20261115-120000
+    """
+
+    run_name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+    """Folder or id of the run, or its project's folder, whose newest run it is then."""
+
+    def run(self) -> int:
+        """Work, print."""
+        return self.end(_continued(self, self.run_name, submitted=True))
+
+
+def _continued(command: _Run, run_name: str, note: str = "", submitted: bool = False, discard: bool = False) -> Any:
+    from overclock.recipe.loop.translate import resume
+    from overclock.recipe.project.project import load_project
+    from overclock.recipe.runs.run import Run, find
+
+    folder = find(run_name)
+    with Run.open(folder) as run:
+        project = load_project(Path(run.about["folder"]))
+    with Progress() as progress:
+        ways = command.ways(say=progress.say, progress=progress)
+        return resume(project, folder, ways, note, submitted, command.changes(), discard)

@@ -1,0 +1,1 @@
+"""Commands that judge environments: verify, mutate, repro, localise, redteam."""

@@ -1,0 +1,80 @@
+"""`overclock localise`: how far does a level's report narrow a mistake down?"""
+
+import dataclasses
+from typing import Any
+
+from overclock.cli import output
+from overclock.cli.arguments import EnvId
+
+
+@dataclasses.dataclass
+class Localise:
+    """Plant mistakes in an environment, one at a time, and measure how much code each level leaves to search.
+
+    For every mistake that a level notices: the lines that could hold it, given what the level reports, as a share of
+    the lines on which a mistake can be planted; and whether the mistake is among them. docs/localisation.md defines it.
+    No model is involved.
+
+    Examples:
+      overclock localise cartpole --sample 40
+      overclock localise cartpole --json
+    """
+
+    env: EnvId
+    """Id of the environment, for example cartpole."""
+    sample: int | None = None
+    """Plant only so many, chosen at random by the seed."""
+    episodes: int = 100
+    """Random episodes of level 3."""
+    seed: int = 0
+    """Seed of the recorded episodes and of the sample."""
+    jobs: int | None = None
+    """Mutants examined side by side; by default one per core, at most 8."""
+    timeout: float = 60.0
+    """Seconds after which a mutant that does not answer counts as broken down."""
+    json: bool = False
+    """Print one JSON object (schema overclock.localise/1) instead of a table."""
+
+    def run(self) -> int:
+        """Examine and print."""
+        from overclock.cli.progress import Progress
+        from overclock.recipe.studies.localise import localise
+
+        with Progress() as progress:
+            report = localise(self.env, self.sample, self.episodes, self.seed, self.timeout, self.jobs, progress)
+        if self.json:
+            output.emit(report)
+        else:
+            show(report)
+        return 0
+
+
+def show(report: dict[str, Any]) -> None:
+    """The report as a table for people."""
+    rows = []
+    for name, view in report["views"].items():
+        if not view["noticed"]:
+            rows.append([name, f"0 of {report['mutants']}", *[""] * 6])
+            continue
+        rows.append(
+            [
+                name,
+                f"{view['noticed']} of {report['mutants']}",
+                f"{view['lines_median']:g}",
+                f"{view['share_median']:.0%}",
+                f"{view['share_mean']:.0%}",
+                f"{view['has_function']:.1%}",
+                f"{view['has_line']:.1%}",
+                f"{view['facts_mean']:.1f}",
+            ]
+        )
+    columns = ["what is known", "noticed", "lines left", "share", "mean", "has function", "has line", "facts"]
+    title = f"{report['env']}: {report['mutants']} mutants, {report['lines']} lines, {report['seconds']:.0f} s"
+    output.table(columns, rows, title=title)
+    for name, pair in report["paired"].items():
+        if pair["mutants"]:
+            print(
+                f"Full hierarchy against {name}, {pair['mutants']} mutants that both notice: fewer lines left in "
+                f"{pair['hierarchy_leaves_fewer']}, the same in {pair['the_same']}, more in "
+                f"{pair['hierarchy_leaves_more']}."
+            )

@@ -1,0 +1,1 @@
+"""One time step of MuJoCo's physics for planar models, as arithmetic on scalars, one part per file."""

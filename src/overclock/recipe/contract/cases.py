@@ -1,0 +1,284 @@
+"""Recorded calls of a reference as cases of level 1, by the names of its contract; and how to put it at a boundary.
+
+Used in the reference's process while it is recorded. With a codec, calls carry the state as arrays already (`read`);
+with sites, every draw carries the name of its own.
+"""
+
+import contextlib
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from overclock.recipe.contract.branch_search import TRIES, StateSearch
+from overclock.recipe.contract.codec import site_of
+from overclock.recipe.contract.draw_samples import Facts
+from overclock.recipe.contract.fair_play import Player
+from overclock.recipe.contract.file import ContractFile, DrawField
+from overclock.recipe.contract.rules import LATER, NO_LIMIT, SEED
+from overclock.recipe.contract.values import BOUNDARY_STATES, boundary
+from overclock.recipe.references.held_observations import FIELD, HELD, begin
+from overclock.recipe.survey.live import paths
+from overclock.recording.codec import InstanceCodec
+from overclock.recording.sites.sample import sample
+from overclock.verify.property.calls import Call
+from overclock.verify.property.captured import captured_attributes
+from overclock.verify.property.module import Case
+from overclock.verify.rollout.branches import BranchTracer, rule_files
+from overclock.verify.sides.subject import Arrays
+
+SPACES = {"obs": "observation_space", "action": "action_space"}
+COUNTS = ("_elapsed_steps", "_max_episode_steps")  # of Gymnasium's time limit
+UNLIMITED_STEPS = (0, 1, 1_000, 1 << 20)  # after which nothing ends where there is no limit
+
+
+class RecordedCases:
+    """Turns calls into cases, and knows how to make further calls."""
+
+    def __init__(self, contract: ContractFile) -> None:
+        self.contract = contract
+        self.codec = None if contract.codec is None else InstanceCodec(contract.shapes)
+        self._readers: dict[str, Any] = {}
+        self._player = Player(self._state_of, self._recording)
+        self._spaces: dict[str, Any] = {}  # of the instances, as they were last seen
+        self._stepping: set[int] = set()
+        self._seen: list[Arrays] = []
+        self._steps, self._generator = 0, np.random.default_rng(0)
+        self._search: StateSearch | None = None
+        self._tracer: BranchTracer | None = None  # somebody else's, who wants to know what the search reaches
+
+    # ---- what is read while a call is recorded ----
+
+    def read(self, instance: Any) -> dict[str, Any]:
+        """The state of an instance; nothing where it has none yet."""
+        assert self.codec is not None
+        begin(instance, self.contract.shapes)
+        if not self.codec.holds(instance):
+            return {}
+        self._spaces = {name: getattr(instance, attribute) for name, attribute in SPACES.items()}
+        return self.codec.read(instance)
+
+    def read_in_step(self, instance: Any) -> dict[str, Any]:
+        """The same around a step; where steps begin is remembered, because a boundary state must be like those."""
+        state = self.read(instance)
+        if id(instance) in self._stepping:
+            self._stepping.remove(id(instance))
+        else:
+            self._stepping.add(id(instance))
+            if self._search is None:
+                self._remember(state)
+        return state
+
+    def read_in_reset(self, instance: Any, depth: int, attributes: tuple[str, ...]) -> dict[str, Any]:
+        """The state, as what `depth` and `attributes` say where there is no codec, and both spaces, flat."""
+        from overclock.recording.observations import flat_space
+
+        state = captured_attributes(instance, depth, attributes) if self.codec is None else self.read(instance)
+        known = {attribute: getattr(instance, attribute, None) for attribute in SPACES.values()}
+        flat = {name: flat_space(space) for name, space in known.items() if space is not None}
+        return {**state, **{name: {"low": one.low, "high": one.high, "n": one.n} for name, one in flat.items()}}
+
+    def _remember(self, state: Arrays) -> None:
+        """A sample of all states that steps began in."""
+        self._steps += 1
+        if len(self._seen) < BOUNDARY_STATES:
+            self._seen.append(state)
+        elif (place := int(self._generator.integers(self._steps))) < BOUNDARY_STATES:
+            self._seen[place] = state
+
+    # ---- calls as cases ----
+
+    def spaces_case(self, call: Call) -> Case:
+        """Bounds and sizes of both spaces, as far as they have them."""
+        expected = {}
+        for name, attribute in SPACES.items():
+            space = call.after.get(attribute, {})
+            expected |= {f"{name}_low": space.get("low", 0), f"{name}_high": space.get("high", 0)}
+            expected[f"{name}_n"] = np.int64(space.get("n", 0))
+        return Case({}, expected)
+
+    def draw_case(self, call: Call) -> Case:
+        """What a seed leads to; where a site was not reached, what it would have drawn."""
+        seed = call.arguments.get("seed")
+        number = 0 if seed is None else int(seed)
+        return Case({"seed": np.uint32(number)}, self._draws(self.contract.reset_draws, call, number))
+
+    def step_draw_case(self, call: Call) -> Case:
+        """What a step of fair play drew, and the state it began in."""
+        number = int(call.arguments["number"])
+        drawn = self._draws(self.contract.step_draws, call, number)
+        return Case({**call.arguments["state"], SEED: np.uint32(number)}, drawn)
+
+    def known_reset_case(self, facts: Facts, call: Call) -> Case | None:
+        """What is known of the draws of a reset: asked of many seeds, and of many events of one."""
+        return self._known(facts, call.arguments.get("seed"), {})
+
+    def known_step_case(self, facts: Facts, call: Call) -> Case | None:
+        """The same of a step, in states that play came to."""
+        number = call.arguments["number"]
+        return self._known(facts, number, self._player.visited() if number in (0, 1) else {})
+
+    def _known(self, facts: Facts, number: int | None, states: Arrays) -> Case | None:
+        if number not in (0, 1):  # two cases are made of as many calls
+            return None
+        return Case({**states, LATER: np.bool_(number)}, facts.expected())
+
+    def time_limit_case(self, call: Call) -> Case:
+        """One counted step."""
+        from overclock.recipe.references.reference import NO_LIMIT as UNLIMITED
+
+        limit = call.before[COUNTS[1]]
+        most = np.int32(NO_LIMIT if limit == UNLIMITED else limit)
+        steps, after = (np.int32(values[COUNTS[0]]) for values in (call.before, call.after))
+        expected = {"max_steps": most, "default_max_steps": most, "steps": after, "truncated": bool(call.result[3])}
+        return Case({"steps": steps, "action": self._action(call)}, expected)
+
+    def reset_case(self, call: Call) -> Case:
+        """The first state, from what was drawn for it."""
+        return Case(self._draws(self.contract.reset_draws, call), self._after(call))
+
+    def step_case(self, call: Call) -> Case:
+        """One whole step."""
+        from overclock.verify.sides.gymnasium_reference import reward_of
+
+        _, reward, terminated, *_ = call.result
+        drawn = self._draws(self.contract.step_draws, call)
+        expected = {**self._after(call), "reward": reward_of(reward), "terminated": bool(terminated)}
+        return Case({**self._state(call.before), "action": self._action(call), **drawn}, expected)
+
+    def observe_case(self, call: Call) -> Case:
+        """The observation, from the state it shows."""
+        return Case(self._after(call), {"obs": self._flat("obs", call.result[0])})
+
+    def _after(self, call: Call) -> Arrays:
+        """The state that a call left; what it shows is held only later."""
+        state = self._state(call.after)
+        return {**state, FIELD: self._flat("obs", call.result[0])} if HELD in self.contract.shapes else state
+
+    def _state(self, captured: Mapping[str, Any]) -> Arrays:
+        fields = self.contract.state
+        if self.codec is not None:
+            return {field.name: captured[field.name] if field.read else np.array(False) for field in fields}
+        return {field.name: np.asarray(paths.read_captured(captured, field.read), field.dtype) for field in fields}
+
+    def _draws(self, fields: tuple[DrawField, ...], call: Call, seed: int | None = None) -> Arrays:
+        if not self.contract.by_site:
+            return {field.name: np.asarray(draw.value) for field, draw in zip(fields, call.draws, strict=True)}
+        found = {}
+        for number, site in enumerate(map(site_of, fields)):
+            records = [draw.value for draw in call.draws if draw.site == site.name]
+            if seed is not None and site.form == "unit":
+                records = []  # of a whole number it is the middle of a cell, which nobody else draws
+            if seed is not None:
+                records += [sample(site, (seed, number, place)) for place in range(len(records), site.count)]
+            found[site.name] = site.packed(records)
+        return found
+
+    def _action(self, call: Call) -> np.ndarray:
+        (action,) = [value for name, value in call.arguments.items() if name != "self"]
+        value = self._flat("action", action)
+        return value.astype(np.int32) if value.dtype.kind in "biu" else value
+
+    def _flat(self, name: str, value: Any) -> np.ndarray:
+        if self.codec is None:
+            return np.asarray(value)
+        from overclock.recording.observations import flatten
+
+        return flatten(self._spaces[name], value)
+
+    # ---- further calls ----
+
+    def boundary(self) -> Arrays:
+        """States at the ends of what was seen; with a codec, the numbers of the tries of a search."""
+        return boundary(self.contract) if self.codec is None else {"number": np.arange(TRIES)}
+
+    def apply(self, instance: Any, inputs: Arrays) -> None:
+        """One step of an instance of the reference from a boundary state, or the next try of the search."""
+        if self.codec is None:
+            self.apply_state(instance, inputs)
+        else:
+            self._try(instance, int(inputs["number"]))
+
+    def _try(self, instance: Any, number: int) -> None:
+        assert self.codec is not None
+        if self._search is None:
+            tracer = self._tracer or BranchTracer(rule_files(instance))
+            self._search = StateSearch(self.contract, self.codec, self._seen, tracer)
+        reader = self._reader(instance)
+
+        def step(choice: int) -> bool:
+            instance.action_space.seed(choice)
+            action = instance.action_space.sample()
+            with self._recording(None):
+                _, _, terminated, truncated, _ = instance.step(action)
+            return bool(terminated or truncated)
+
+        def write(state: Arrays) -> None:
+            reader.write(instance, {**state, "steps": np.array(0)})
+
+        self._search.attempt(number, write, step, lambda: self._state_of(instance))
+        self._stepping.discard(id(instance.unwrapped))  # where a step was left by an error
+
+    def apply_state(self, instance: Any, inputs: Arrays) -> None:
+        """One step of an instance of the reference from a given state, with one of its actions."""
+        space = instance.action_space
+        space.seed(int(inputs["choice"]))
+        action = space.sample()
+        values = {field.name: inputs[field.name] for field in self.contract.state}
+        self._reader(instance).write(instance, {**values, "steps": np.array(0)})
+        with self._recording(None):
+            instance.step(action)
+
+    def apply_seed(self, instance: Any, inputs: Arrays) -> None:
+        """One reset of an instance of the reference."""
+        seed = int(inputs["seed"])
+        with self._recording(seed):
+            instance.reset(seed=seed)
+
+    def apply_play(self, instance: Any, inputs: Arrays) -> None:
+        """The next step of fair play."""
+        self._player.step(instance, int(inputs["number"]))
+
+    def apply_count(self, instance: Any, inputs: Arrays) -> None:
+        """One step after as many as leave `left` until the time limit; without one, after more and more of them."""
+        from overclock.recipe.references.reference import NO_LIMIT as UNLIMITED
+        from overclock.recipe.references.reference import time_limit
+
+        left, limit = int(inputs["left"]), time_limit(instance)._max_episode_steps
+        with self._recording(0):
+            instance.reset(seed=0)
+        time_limit(instance)._elapsed_steps = UNLIMITED_STEPS[left] if limit == UNLIMITED else max(limit - left, 0)
+        instance.action_space.seed(0)
+        action = instance.action_space.sample()  # no draw of the step
+        with self._recording(None):
+            instance.step(action)
+
+    def step_from_boundary(self, instance: Any, tracer: BranchTracer | None = None) -> None:
+        """One step from every boundary state; where that is a search, it begins at the present state and is traced."""
+        if self.codec is not None:
+            self._remember(self.codec.read(instance))
+        self._tracer, inputs = tracer, self.boundary()
+        for case in range(len(next(iter(inputs.values())))):
+            self.apply(instance, {name: values[case] for name, values in inputs.items()})
+
+    def _reader(self, instance: Any) -> Any:
+        from overclock.recipe.references.reference import StateReader
+
+        env_id = instance.spec.id
+        if env_id not in self._readers:
+            self._readers[env_id] = StateReader(self.contract, instance.spec)
+        return self._readers[env_id]
+
+    def _state_of(self, instance: Any) -> Arrays:
+        found = self._reader(instance).read(instance)
+        return {field.name: found[field.name] for field in self.contract.state}
+
+    def _recording(self, seed: int | None) -> contextlib.AbstractContextManager[Any]:
+        return contextlib.nullcontext() if self._recorder is None else self._recorder.recording(0, seed)
+
+    @functools.cached_property
+    def _recorder(self) -> Any:
+        from overclock.recipe.references.reference import site_recorder
+
+        return site_recorder(self.contract) if self.contract.by_site else None

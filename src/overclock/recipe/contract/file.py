@@ -1,0 +1,196 @@
+"""contract.toml: what a project's two sides must agree on, written so that a person can check and change it.
+
+State fields say where the reference keeps them; draws say in which order the reference takes its random numbers;
+tolerances are zero unless a line with a reason says otherwise. It lies outside the candidate's folder.
+
+A state of lists, objects and values that may be None is laid out as arrays by a codec, whose file lies beside the
+contract; draws that happen in branches and loops are named by their site. See `contract/codec.py`.
+"""
+
+import dataclasses
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from overclock.errors import UsageError
+from overclock.files import write_whole
+from overclock.recipe.contract.codec import load_shapes, require_codec, require_sites
+from overclock.recipe.contract.fields import DrawField, StateField
+from overclock.recipe.contract.thresholds import FIELDS as LIMITED
+from overclock.recipe.contract.thresholds import Limits
+from overclock.recording.shape_json import codec_to_json
+from overclock.recording.shapes import Shape
+from overclock.verify.contract import Contract, Field, Precision
+
+SCHEMA = "overclock.contract/1"
+FILE = "contract.toml"
+OUTPUTS = ("obs", "reward")
+
+
+@dataclasses.dataclass(frozen=True)
+class Closeness:
+    """How far floats of one precision may be apart, by `state`, `obs`, `reward` or a field's own name.
+
+    `limits` are thresholds next to which rounding may turn a flag.
+    """
+
+    per_step: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    free_running: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    reason: str = ""
+    free_running_steps: int | None = None
+    limits: Limits | None = None
+
+    def of(self, name: str, group: str) -> tuple[float, float]:
+        """(per step, free running) of a field: its own numbers, or those of its group."""
+        given = [table.get(name, table.get(group, 0.0)) for table in (self.per_step, self.free_running)]
+        return given[0], given[1]
+
+
+@dataclasses.dataclass(frozen=True)
+class ContractFile:
+    """The content of a contract.toml."""
+
+    state: tuple[StateField, ...]
+    reset_draws: tuple[DrawField, ...] = ()
+    step_draws: tuple[DrawField, ...] = ()
+    set_state: bool = True  # whether the reference can be put into a given state
+    precisions: Mapping[Precision, Closeness] = dataclasses.field(default_factory=dict)
+    codec: str | None = None  # the name of a file beside the contract
+    shapes: Mapping[str, Shape] = dataclasses.field(default_factory=dict)  # its content: attribute -> shape
+    restart: tuple[str, ...] = ()  # attributes that outlive a reset; every episode begins as that of a new instance
+
+    @property
+    def by_site(self) -> bool:
+        """Whether draws are recorded by their sites; with a codec and no draws at all, nothing may draw anywhere."""
+        draws = (*self.reset_draws, *self.step_draws)
+        return all(draw.site is not None for draw in draws) and (bool(draws) or self.codec is not None)
+
+    def contracts(self) -> dict[Precision, Contract]:
+        """As the verifier wants them."""
+        return {precision: self._contract(close) for precision, close in self.precisions.items()}
+
+    def _contract(self, close: Closeness) -> Contract:
+        fields = [self._field(f"state.{field.name}", field.exact, close, "state") for field in self.state]
+        fields += [self._field(name, False, close, name) for name in OUTPUTS]
+        fields += [Field("terminated"), Field("truncated"), Field("state.steps")]
+        return Contract(
+            tuple(fields),
+            free_running_steps=close.free_running_steps,
+            free_running_reason=close.reason if close.free_running_steps is not None else "",
+            **({} if close.limits is None else self._limited(close.limits)),
+        )
+
+    def _limited(self, limits: Limits) -> dict[str, Any]:
+        floats = [field.name for field in self.state if not field.exact]
+        if unknown := [name for name in limits.fields if name not in floats]:
+            raise UsageError(f"its limits name '{unknown[0]}', which is no float of the state")
+        return {
+            "distance_to_limit": limits.distance, "limit_margin": limits.margin, "limit_reason": limits.reason,
+            "limit_fields": LIMITED,
+        }  # fmt: skip
+
+    @staticmethod
+    def _field(name: str, exact: bool, close: Closeness, group: str) -> Field:
+        per_step, free_running = (0.0, 0.0) if exact else close.of(name.removeprefix("state."), group)
+        return Field(name, per_step, free_running, close.reason if per_step or free_running else "")
+
+
+def load_contract(path: Path) -> ContractFile:
+    """The contract of a file, or one sentence on what is wrong with it."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        if data.pop("schema", None) != SCHEMA:
+            raise ValueError(f"its schema is not {SCHEMA}")
+        draws = data.pop("draws", {})
+        loaded = ContractFile(
+            state=tuple(StateField(**{**one, "shape": tuple(one.get("shape", ()))}) for one in data.pop("state", [])),
+            reset_draws=_draws(draws.pop("reset", [])),
+            step_draws=_draws(draws.pop("step", [])),
+            set_state=data.pop("set_state", True),
+            codec=(codec := data.pop("codec", None)),
+            restart=tuple(data.pop("restart", ())),
+            shapes={} if codec is None else load_shapes(path.parent, codec),
+            precisions={name: _closeness(data.pop(name)) for name in get_args(Precision) if name in data},
+        )
+        if data or draws:
+            raise ValueError(f"it has the unknown part '{next(iter({**data, **draws}))}'")
+        if not loaded.precisions:
+            raise ValueError("it has neither [float64] nor [float32]")
+        loaded.contracts()  # a tolerance without a reason is refused here
+        require_codec(loaded.state, loaded.shapes if loaded.codec is not None else None)
+        require_sites(loaded.state, loaded.reset_draws, loaded.step_draws)
+    except OSError as error:
+        raise UsageError(f"The contract '{path}' cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, TypeError, ValueError, UsageError) as error:
+        raise UsageError(f"The contract '{path}' is not usable: {str(error).rstrip('.')}.") from error
+    return loaded
+
+
+def _draws(rows: list[dict[str, Any]]) -> tuple[DrawField, ...]:
+    return tuple(DrawField(**{**row, "shape": tuple(row.get("shape", ()))}) for row in rows)
+
+
+def _closeness(table: dict[str, Any]) -> Closeness:
+    given = table.pop("limits", None)
+    if given is None:
+        return Closeness(**table)
+    at = {place: tuple(map(float, values)) for place, values in given.pop("at", {}).items()}
+    return Closeness(**table, limits=Limits(at, **given))
+
+
+def write_contract(contract: ContractFile, folder: Path) -> None:
+    """A contract.toml in a folder, and the file of its codec."""
+    if contract.codec is not None:
+        write_whole(folder / contract.codec, codec_to_json(contract.shapes).encode())
+    write_whole(folder / FILE, format_contract(contract).encode())
+
+
+def format_contract(contract: ContractFile) -> str:
+    """The text of a contract.toml, with the comments that a reader needs."""
+    lines = [
+        "# What the two sides must agree on. Change it here; nothing inside candidate/ can.",
+        f'schema = "{SCHEMA}"',
+        f"set_state = {_toml(contract.set_state)}  # whether the reference can be put into a given state",
+    ]
+    if contract.codec is not None:
+        lines.append(f"codec = {_toml(contract.codec)}  # how the state is laid out as the arrays below")
+    if contract.restart:
+        lines.append("# These outlive a reset of the reference. Here every episode begins as that of a new instance.")
+        lines.append(f"restart = {_toml(contract.restart)}")
+    lines += ["", "# State: its name on the performance side, and where an instance of the reference keeps it."]
+    for field in contract.state:
+        lines += ["[[state]]", *toml_pairs(dataclasses.asdict(field)), ""]
+    for when, draws in (("reset", contract.reset_draws), ("step", contract.step_draws)):
+        if draws:
+            lines.append(f"# The random numbers of a {when}, in the order in which the reference draws them.")
+        for draw in draws:
+            lines += [f"[[draws.{when}]]", *toml_pairs(dataclasses.asdict(draw)), ""]
+    for precision, close in contract.precisions.items():
+        lines += ["# Largest harmless differences; what is not listed must be equal bit for bit.", f"[{precision}]"]
+        lines += toml_pairs({"reason": close.reason, "free_running_steps": close.free_running_steps})
+        for table in ("per_step", "free_running"):
+            lines += ["", f"[{precision}.{table}]", *toml_pairs(dict(getattr(close, table)))]
+        if close.limits is not None:
+            lines += ["", "# Next to these thresholds a flag may fall either way; such flags are counted."]
+            lines += [f"[{precision}.limits]", *toml_pairs(dataclasses.asdict(close.limits))]
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def toml_pairs(values: Mapping[str, Any]) -> list[str]:
+    """Lines of TOML; what is None is left out."""
+    return [f"{name} = {_toml(value)}" for name, value in values.items() if value is not None]
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(name)} = {_toml(inner)}" for name, inner in value.items()) + "}"
+    return repr(value)

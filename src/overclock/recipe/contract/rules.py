@@ -1,0 +1,164 @@
+"""The rules of a candidate, one at a time and with named values: the performance side of a project's level 1.
+
+Runs in the candidate's worker; loaded in the verifier and the reference's process as well, so JAX is imported inside.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from overclock.recipe.contract.draw_samples import Facts
+
+Values = dict[str, Any]
+SEED = "@seed"  # an input that no field of a state is called like
+LATER = "@later"  # whether numbers are events of one stream, rather than streams
+NO_LIMIT = -1  # steps
+
+
+def spaces(env: Any, params: Any, inputs: Values) -> Values:
+    """Bounds and sizes of both spaces, zero where one has none."""
+    defaults = env.default_params()
+    return {
+        f"{name}_{part}": value
+        for name, space in (("obs", env.observation_space(defaults)), ("action", env.action_space(defaults)))
+        for part, value in described(space).items()
+    }
+
+
+def described(space: Any) -> Values:
+    """The bounds of a box or of several choices, or the size of a discrete space."""
+    low, high = space.bounds() if hasattr(space, "bounds") else (0, 0)
+    if hasattr(space, "nvec"):
+        low, high = np.zeros_like(space.nvec), np.subtract(space.nvec, 1)
+    return {"low": np.asarray(low), "high": np.asarray(high), "n": np.int64(getattr(space, "n", 0))}
+
+
+def draw(later: bool, env: Any, params: Any, inputs: Values) -> Values:
+    """The draw of a reset from a seed; `later`: of a later event of one stream, as every reset but the first is."""
+    return _reset_draw(env, params, inputs["seed"], later)
+
+
+def draw_step(later: bool, env: Any, params: Any, inputs: Values) -> Values:
+    """The draw of a step in a state."""
+    return _step_draw(env, params, _state_of(env, params, inputs), inputs[SEED], later)
+
+
+def known_reset(facts: Facts, env: Any, params: Any, inputs: Values) -> Values:
+    """What the draws of very many resets are like."""
+    import jax
+    import jax.numpy as jnp
+
+    numbers = jnp.arange(facts.events, dtype=jnp.uint32)
+    return facts.of(jnp, jax.vmap(lambda number: _reset_draw(env, params, number, inputs[LATER]))(numbers))
+
+
+def known_step(facts: Facts, env: Any, params: Any, inputs: Values) -> Values:
+    """What the draws of very many steps are like, equally many from each of some states."""
+    import jax
+    import jax.numpy as jnp
+
+    states = {name: values for name, values in inputs.items() if name != LATER}
+    count = len(next(iter(states.values())))
+    each = -(-facts.events // count)
+
+    def of_state(state: Values, numbers: Any) -> Values:
+        rules = _state_of(env, params, state)
+        return jax.vmap(lambda number: _step_draw(env, params, rules, number, inputs[LATER]))(numbers)
+
+    drawn = jax.vmap(of_state)(states, jnp.arange(count * each, dtype=jnp.uint32).reshape(count, each))
+    events = {name: values.reshape(count * each, *values.shape[2:])[: facts.events] for name, values in drawn.items()}
+    return facts.of(jnp, events)
+
+
+def time_limit(env: Any, params: Any, inputs: Values) -> Values:
+    """The number of steps after one more, and what it decides; which state that is does not matter."""
+    import jax.numpy as jnp
+
+    from overclock.env import EnvState, Rng, Section
+
+    rng = Rng.of(0)
+    state = env.init(env.draw_reset(rng.of_section(Section.RESET), params), params)
+    drawn = env.draw_step(rng.of_section(Section.STEP), state, params)
+    after, _, _, truncated = env.advance(EnvState(state, inputs["steps"]), inputs["action"], drawn, params)
+    limits = {"max_steps": params.max_steps, "default_max_steps": env.default_params().max_steps}
+    told = {name: jnp.int32(NO_LIMIT if limit is None else limit) for name, limit in limits.items()}
+    return {**told, "steps": after.steps, "truncated": truncated}
+
+
+def reset(env: Any, params: Any, inputs: Values) -> Values:
+    """The first state from a draw."""
+    from overclock.vector.host import named_leaves
+
+    return named_leaves(env.init(_draw_of(env, params, inputs, reset=True), params))
+
+
+def transition(env: Any, params: Any, inputs: Values) -> Values:
+    """One step of the rules."""
+    from overclock.vector.host import named_leaves
+
+    state, drawn = _state_of(env, params, inputs), _draw_of(env, params, inputs, reset=False)
+    after, reward, terminated = env.transition(state, inputs["action"], drawn, params)
+    return {**named_leaves(after), "reward": reward, "terminated": terminated}
+
+
+def observe(env: Any, params: Any, inputs: Values) -> Values:
+    """The observation of a state."""
+    return {"obs": env.observe(_state_of(env, params, inputs), params)}
+
+
+def _reset_draw(env: Any, params: Any, number: Any, later: Any) -> Values:
+    from overclock.env import Section
+    from overclock.vector.host import named_leaves
+
+    return named_leaves(env.draw_reset(_stream(number, later).of_section(Section.RESET), params))
+
+
+def _step_draw(env: Any, params: Any, state: Any, number: Any, later: Any) -> Values:
+    from overclock.env import Section
+    from overclock.vector.host import named_leaves
+
+    return named_leaves(env.draw_step(_stream(number, later).of_section(Section.STEP), state, params))
+
+
+def _stream(number: Any, later: Any) -> Any:
+    """The first event of the stream with a number, or (`later`) the event with this number of one stream."""
+    import jax.numpy as jnp
+
+    from overclock.env import Rng
+
+    seed, counter = jnp.where(later, jnp.uint32(0), number), jnp.where(later, number, jnp.uint32(0))
+    return Rng.of(seed[None]).replace(counter=counter)
+
+
+def _state_of(env: Any, params: Any, inputs: Values) -> Any:
+    import jax
+
+    from overclock.verify.sides.jax_subject import unflatten
+
+    like = jax.eval_shape(lambda: env.init(_zeros(_draw_like(env, params, reset=True)), params))
+    return unflatten(inputs, like)
+
+
+def _draw_of(env: Any, params: Any, inputs: Values, reset: bool) -> Any:
+    from overclock.verify.sides.jax_subject import unflatten
+
+    return unflatten(inputs, _draw_like(env, params, reset))
+
+
+def _draw_like(env: Any, params: Any, reset: bool) -> Any:
+    import jax
+
+    from overclock.env import Rng, Section
+
+    rng = Rng.of(0)
+    if reset:
+        return jax.eval_shape(lambda: env.draw_reset(rng.of_section(Section.RESET), params))
+    state = jax.eval_shape(lambda: env.init(env.draw_reset(rng.of_section(Section.RESET), params), params))
+    return jax.eval_shape(lambda state: env.draw_step(rng.of_section(Section.STEP), state, params), state)
+
+
+def _zeros(like: Any) -> Any:
+    import jax
+    import jax.numpy as jnp
+
+    return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), like)

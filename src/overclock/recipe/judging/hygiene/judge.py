@@ -1,0 +1,135 @@
+"""The grader's side of an inspection: plain data from a worker that may lie, judged without believing its form.
+
+What is not exactly as expected counts against the candidate; there is no answer that skips a rule.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from overclock.recipe.judging.hygiene.finding import Finding, Limits
+
+FUNCTIONS = ("draw_reset", "init", "draw_step", "transition", "observe", "action_mask", "info", "reset", "step")
+RULES = ("init", "transition", "observe", "action_mask", "info")  # these never draw
+OUTWARD = re.compile(r"callback|feed|ffi|custom_call|outside|host|pallas|debug|token|rng_uniform|rng_bit_generator")
+RANDOM = re.compile(r"^random_|threefry")
+# Parts of XLA's own libraries: linear algebra on the CPU, and notes to the compiler.
+LIBRARIES = re.compile(r"^(lapack_\w+|blas_\w+|Sharding|SPMD\w*|annotate_device_placement|mhlo\.\w+|chlo\.\w+)$")
+ANSWER = {
+    "error", "contract", "functions", "rounds", "remembered", "tampered", "not_finite", "eager_ulps", "steps",
+    "replaced",
+}  # fmt: skip
+TEXT = 300  # characters of a worker's text that are passed on
+LIST = 5
+MOST = 1 << 16  # entries of a list that are looked at
+DIGEST = re.compile(r"^[0-9a-f]{64}$")
+
+
+class _MalformedError(Exception):
+    """An answer is not of the form that was asked for."""
+
+
+def judge_inspection(data: Any, limits: Limits) -> list[Finding]:
+    """What an `Inspector`'s answer says against its candidate; an answer of another form is a finding, too."""
+    try:
+        found = sorted(set(_findings(data, limits)))
+        if not found and data["steps"] < 1:
+            raise _MalformedError("no step was taken, and nothing says why")
+        return found
+    except _MalformedError as error:
+        return [Finding("", 0, "answer", f"The worker's answer is not in its form ({error}), so nothing in it counts.")]
+
+
+def _findings(data: Any, limits: Limits) -> Iterator[Finding]:
+    report = _mapping(data, ANSWER, "the answer")
+    for name in _texts(report["tampered"], "tampered")[:LIST]:
+        yield Finding("", 0, "tampering", f"The candidate replaced `{name}`, which is not its own.")
+    if report["error"] is not None:
+        yield Finding("", 0, "import", f"The candidate cannot be used: {_text(report['error'], 'error')}")
+        return
+    if report["contract"] is not None:
+        yield Finding("", 0, "contract", _text(report["contract"], "contract"))
+    for name in _texts(report["replaced"], "replaced"):
+        yield Finding("", 0, "derived", f"`{name}` is derived by the base class and must not be replaced.")
+    functions = _mapping(report["functions"], set(FUNCTIONS), "functions")
+    for name in FUNCTIONS:
+        yield from _of_function(name, functions[name], limits)
+    changed = _texts(report["rounds"], "rounds")
+    for name in changed[:LIST]:
+        sentence = f"`{name}` is another program when it is traced again; rules remember nothing between calls."
+        yield Finding("", 0, "hidden-state", sentence)
+    for name in _texts(report["remembered"], "remembered")[:LIST]:
+        sentence = f"`{name}` is another one after the rules have run; rules remember nothing between calls."
+        yield Finding("", 0, "hidden-state", sentence)
+    for name in _texts(report["not_finite"], "not_finite")[:LIST]:
+        yield Finding("", 0, "nan", f"`{name}` is not a number after an ordinary step.")
+    if _number(report["eager_ulps"], "eager_ulps") > limits.eager_ulps:
+        sentence = "A step gives other results when its operations run one by one than when it is compiled."
+        yield Finding("", 0, "eager", sentence)
+    _count(report["steps"], "steps")
+
+
+def leaves_the_program(function: dict[str, Any]) -> bool:
+    """Whether a traced function reaches outside; the worker does not run such a program for long."""
+    return bool(function.get("effects")) or any(OUTWARD.search(name) for name in function.get("primitives", ()))
+
+
+def _of_function(name: str, value: Any, limits: Limits) -> Iterator[Finding]:
+    if isinstance(value, dict) and value.keys() == {"error"}:
+        yield Finding("", 0, "trace", f"`{name}` cannot be traced: {_text(value['error'], name)}")
+        return
+    keys = {"primitives", "effects", "custom_calls", "constant_bytes", "digests"}
+    shown = _mapping(value, keys, name)
+    for primitive in _texts(shown["primitives"], name):
+        if OUTWARD.search(primitive):
+            sentence = f"`{name}` leaves the compiled program by `{primitive}`; rules call nothing outside."
+            yield Finding("", 0, "callback", sentence)
+        elif name in RULES and RANDOM.search(primitive):
+            sentence = f"`{name}` makes random numbers of its own (`{primitive}`); draw them in draw_*."
+            yield Finding("", 0, "randomness", sentence)
+    for effect in _texts(shown["effects"], name)[:LIST]:
+        yield Finding("", 0, "callback", f"`{name}` has the side effect `{effect}`; rules only return values.")
+    for target in _texts(shown["custom_calls"], name):
+        if not LIBRARIES.search(target):
+            yield Finding("", 0, "callback", f"`{name}` calls foreign code (`{target}`); rules call nothing outside.")
+    size = _count(shown["constant_bytes"], name)
+    if size > limits.constant_bytes:
+        sentence = f"`{name}` carries {size} bytes of data, {limits.constant_bytes} are allowed; rules are computed."
+        yield Finding("", 0, "constants", sentence)
+    digests = _texts(shown["digests"], name)
+    if len(digests) < 2 or not all(DIGEST.match(text) for text in digests):
+        raise _MalformedError(f"{name} was not traced twice")
+    if len(set(digests)) > 1:
+        sentence = f"`{name}` is another program when it is traced again; rules remember nothing between calls."
+        yield Finding("", 0, "hidden-state", sentence)
+
+
+def _mapping(value: Any, keys: set[str], what: str) -> dict[str, Any]:
+    if not isinstance(value, dict) or value.keys() != keys:
+        raise _MalformedError(f"{what} has other entries")
+    return value
+
+
+def _texts(value: Any, what: str) -> list[str]:
+    if not isinstance(value, list) or len(value) > MOST:
+        raise _MalformedError(f"{what} is no list of texts")
+    return [_text(part, what) for part in value]
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise _MalformedError(f"{what} is no text")
+    return value if len(value) <= TEXT else f"{value[:TEXT]}…"
+
+
+def _count(value: Any, what: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise _MalformedError(f"{what} is no count")
+    return value
+
+
+def _number(value: Any, what: str) -> float:
+    """Not NaN, whose comparisons are all false."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not value >= 0:
+        raise _MalformedError(f"{what} is no number")
+    return float(value)

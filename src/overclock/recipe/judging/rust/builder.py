@@ -1,0 +1,46 @@
+"""Does a candidate compile? Asked by the grader, answered in the candidate's sandbox; errors come back as findings."""
+
+from pathlib import Path
+from typing import Any
+
+from overclock.recipe.judging.hygiene.finding import Finding
+from overclock.recipe.judging.hygiene.inspection import no_answer
+from overclock.recipe.judging.rust.build import BuildError
+from overclock.recipe.judging.rust.library import load_library
+from overclock.recipe.judging.rust.subject import rust_spec
+from overclock.verify.sides.process import ProcessSubject
+from overclock.verify.sides.subject import SubjectSpec
+
+
+def builder_spec(folder: Path, contract: Path) -> SubjectSpec:
+    """The worker that compiles a candidate."""
+    return rust_spec(folder, contract, "overclock.recipe.judging.rust.builder:RustBuilder")
+
+
+def compile_candidate(spec: SubjectSpec, timeout: float = 120.0) -> list[Finding]:
+    """Start the worker of `builder_spec` (inside a sandbox, say); what the compiler says, or what else went wrong."""
+    try:
+        with ProcessSubject(spec, 1, "the candidate", timeout) as worker:
+            told = worker.ask("errors")
+            return sorted(Finding(str(file), int(line), "compile", str(said)) for file, line, said in told)
+    except Exception as error:  # whatever an answer in no known form makes our own reading of it raise
+        return [no_answer(error)]
+
+
+class RustBuilder:
+    """Runs in the worker."""
+
+    def __init__(self, num_envs: int, folder: str, contract: str, root: str) -> None:
+        self._options = (folder, contract, root)
+
+    def describe(self) -> dict[str, Any]:
+        """The calls it offers."""
+        return {"calls": ["errors"]}
+
+    def errors(self) -> list[tuple[str, int, str]]:
+        """(file, line, sentence) of every error; loading shows that the spaces can be read as well."""
+        try:
+            load_library(*self._options)
+        except BuildError as error:
+            return [(one.file, one.line, one.sentence) for one in error.errors]
+        return []

@@ -1,0 +1,167 @@
+"""Phase 0 of a run from a specification: the reference is written, checked, approved by a person, and adopted."""
+
+import dataclasses
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from overclock.files import write_whole
+from overclock.recipe.contract.file import format_contract
+from overclock.recipe.judging.hygiene.frozen import Frozen, remove, tree_hash, unpack
+from overclock.recipe.judging.judge import Judge
+from overclock.recipe.judging.speed import Race
+from overclock.recipe.judging.verdict import HYGIENE, Level, Verdict, failure
+from overclock.recipe.loop.briefing import Briefing
+from overclock.recipe.loop.loop import Loop
+from overclock.recipe.loop.parts import Parts, Stop
+from overclock.recipe.loop.specification import FOLDER, KIND, OUTPUT, SpecificationBriefing, adopt
+from overclock.recipe.loop.tasks import Call
+from overclock.recipe.project.project import Project, load_project
+from overclock.recipe.project.twin import GIB
+from overclock.recipe.references.check import checker_spec
+from overclock.recipe.references.surveyor import SECONDS, Surveyed, read_survey
+from overclock.recipe.references.written_source import check_reference
+from overclock.recipe.sandbox import sandboxed
+from overclock.verify.sides.process import CouldNotVerifyError, ProcessSubject
+
+PHASE, NAME = 0, "specification"
+QUESTIONS = "QUESTIONS.md"
+REVIEW = "review"  # of a run: what a person reads beside the reference
+APPROVED = "approved"  # the event with which the translation starts, from nothing
+HOW = "Change it by hand where the rules were read wrongly; `overclock resume` approves it, and the translation begins."
+
+
+class SpecificationJudge:
+    """Judges references; and candidates as the ordinary judge does, once there is a reference to compare them with."""
+
+    def __init__(self, ordinary: Judge) -> None:
+        self._ordinary, self._adopted = ordinary, False
+
+    def adopt(self, project: Project) -> None:
+        """From here on candidates are compared with this project's reference."""
+        old = self._ordinary
+        self._ordinary = Judge(project, old.scenarios, old.repros, old.sandbox, old.progress)
+        self._adopted = True
+
+    def judge(self, frozen: Frozen, level: Level, seed: int, module: str | None = None, attempt: int = 1) -> Verdict:
+        """As `Judge.judge`."""
+        if self._adopted:
+            return self._ordinary.judge(frozen, level, seed, module, attempt)
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place) / "candidate"
+            unpack(frozen, folder)
+            try:
+                sentences, found = self._checked(folder / FOLDER)
+            finally:
+                remove(folder)
+        seconds = round(time.monotonic() - began, 2)
+        if sentences:
+            return Verdict(HYGIENE, "fail", 0, 1, failure(HYGIENE, sentences), seconds=seconds)
+        return Verdict(HYGIENE, "pass", 1, 1, report={"survey": found}, seconds=seconds)
+
+    def speed(self, frozen: Frozen) -> dict[str, float]:
+        """As `Judge.speed`."""
+        return self._ordinary.speed(frozen)
+
+    def race(self, best: Frozen, new: Frozen) -> Race:
+        """As `Judge.race`."""
+        return self._ordinary.race(best, new)
+
+    def _checked(self, folder: Path) -> tuple[list[str], Any]:
+        """Sentences on what is wrong, and the survey where nothing is."""
+        if sentences := check_reference(folder):
+            return sentences, None  # what may not be run is not run
+        memory, sandbox = int(self._ordinary.project.limits.memory_gib * GIB), self._ordinary.sandbox
+        spec = sandboxed(checker_spec(folder), folder.resolve(), sandbox=sandbox, memory_bytes=memory)
+        try:
+            with ProcessSubject(spec, 1, "the new reference", SECONDS) as worker:
+                answer = worker.ask("check")
+            if answer["problems"]:
+                return [str(one).replace(f"{folder}/", "") for one in answer["problems"]], None
+            read_survey(answer["survey"])
+            return [], answer["survey"]
+        except CouldNotVerifyError as error:
+            return [str(error).removeprefix("could not verify: ")], None
+        except (KeyError, TypeError, ValueError) as error:
+            return [f"The reference's process gave no usable answer: {error}"], None
+
+
+class SpecificationLoop(Loop):
+    """Phase 0, a person's approval, then the ordinary loop on the project that came of it."""
+
+    def __init__(self, parts: Parts, judge: SpecificationJudge) -> None:
+        super().__init__(parts)
+        self._checker = judge
+
+    def _translate(self) -> None:
+        self.say(f"phase {PHASE}: {NAME}")
+        self.steps.tell("phase started", ("phase", "module"), phase=PHASE, name=NAME, module=None)
+        self._write()
+        self._approve()
+        self._adopt()
+        super()._translate()
+
+    def _write(self) -> None:
+        briefing = self.parts.briefing
+        assert isinstance(briefing, SpecificationBriefing)
+        self.steps.task(Call(NAME, NAME, HYGIENE, None, 0, briefing.specification, self._ranked_by(PHASE)))
+        self._until(PHASE, None)
+
+    def _approve(self) -> None:
+        """Ask, until the reference is as it was shown, or as the person wrote it."""
+        while True:
+            shown = self.steps.candidate.hash
+            self._review()
+            try:
+                self.steps.ask(HYGIENE, self._question(), HOW)
+            except Stop as stop:
+                raise Stop("waiting", stop.sentence) from stop
+            by_hand = self.steps.candidate.hash
+            if by_hand == shown:
+                return
+            self._until(PHASE, None)
+            if self.steps.candidate.hash == by_hand:
+                return
+
+    def _survey(self) -> Surveyed:
+        """What the check of the candidate found."""
+        for event in reversed(self.parts.run.journal.events("judged")):
+            facts = event.facts
+            if facts["candidate"] == self.steps.candidate.hash and facts["report"] is not None:
+                return read_survey(json.loads(self.parts.run.journal.blob(facts["report"]))["survey"])
+        raise AssertionError("a candidate that holds was judged")
+
+    def _review(self) -> None:
+        """What a person reads before saying yes: the contract that follows, and what the agent asks."""
+        place, asked = self.parts.run.folder / REVIEW, self.parts.run.candidate / QUESTIONS
+        write_whole(place / "contract.toml", format_contract(self._survey().contract).encode())
+        if asked.is_file() and not asked.is_symlink():
+            write_whole(place / QUESTIONS, asked.read_bytes())
+
+    def _question(self) -> str:
+        review = self.parts.run.folder / REVIEW
+        asked = review / QUESTIONS
+        questions = f" The agent asks: {asked.read_text(errors='replace').strip()}" if asked.is_file() else ""
+        return (
+            f"Are these the rules? Nobody but you can say: read {self.parts.run.candidate / OUTPUT} and the contract "
+            f"that follows from it, {review / 'contract.toml'}.{questions}"
+        )
+
+    def _adopt(self) -> None:
+        """What was approved becomes the project's reference; the translation starts with an empty folder."""
+        old = self.parts.project
+        if old.reference.kind == KIND:
+            adopt(load_project(old.folder), self._survey(), self.steps.candidate.files)
+        found = load_project(old.folder)  # with this run's own agent, limits and levels
+        project = dataclasses.replace(found, agent=old.agent, limits=old.limits, judging=old.judging)
+        for path in project.scenarios.glob("*.json"):
+            write_whole(self.parts.briefing.scenarios / path.name, path.read_bytes())
+        empty = Frozen(tree_hash({}), {})
+        self.steps.tell("candidate frozen", ("task",), candidate=empty.hash, files={}, task=APPROVED, lines=0)
+        self.steps.go_back(empty)
+        self._checker.adopt(project)
+        self.parts.project, self.parts.briefing = project, Briefing(project, self.parts.briefing.scenarios)
+        self._tries, self._idle, self._tried = {}, 0, []

@@ -1,0 +1,52 @@
+"""A run that starts from a verified candidate and translates again only the modules that changed (update.py)."""
+
+import dataclasses
+import difflib
+from pathlib import Path
+
+from overclock.recipe.loop.briefing import Briefing, module_file, source_text
+from overclock.recipe.loop.loop import Loop
+from overclock.recipe.loop.parts import Parts
+from overclock.recipe.project.project import ModulePlan
+
+WORKFLOW = "update"
+START = "verified"  # the event that says what the run starts from
+
+
+def sources_folder(run: Path) -> Path:
+    """Where the texts and the contract that a verified run was made from are kept, once its project has moved on."""
+    return run / "made_from"
+
+
+@dataclasses.dataclass(frozen=True)
+class UpdateBriefing(Briefing):
+    """Translating again: the same facts, and what changed in the source. `before` has the earlier texts."""
+
+    before: Path = Path()
+
+    def translate(self, task: str, module: ModulePlan) -> str:
+        """A module whose source changed, or a new one."""
+        earlier = module_file(self.before, module.name)
+        if not earlier.is_file():
+            return super().translate(task, module)
+        before, now = earlier.read_text(encoding="utf-8"), source_text(self.project, module)
+        lines = difflib.unified_diff(before.splitlines(keepends=True), now.splitlines(keepends=True), "before", "now")
+        changes = "".join(lines)
+        more = self._render("update", task, output=self.output(module), changes=changes)
+        return f"{super().translate(task, module)}\n{more.partition(chr(10))[2]}"  # one line names the task
+
+
+class UpdateLoop(Loop):
+    """`again`: the modules that are translated; what lies in the run's candidate/ at its start is verified."""
+
+    def __init__(self, again: tuple[str, ...], parts: Parts) -> None:
+        super().__init__(parts)
+        self._again = again
+
+    def _translate(self) -> None:
+        self.steps.freeze(START)
+        super()._translate()
+
+    def _translate_module(self, module: ModulePlan, part: str | None = None) -> None:
+        if module.name in self._again:
+            super()._translate_module(module, part)

@@ -1,0 +1,72 @@
+"""Observations that do not follow from the state: the last one is held, by both sides, as part of the state.
+
+A translation keeps it in a field `observation`. On the reference's side the class is changed for the rest of the
+process that plays it: what a reset or a step shows is left on the instance, where the codec finds it like any
+attribute. The translation's process loads this module as well, and has no Gymnasium.
+"""
+
+import functools
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from overclock.recording.shapes import Array, Number, Shape
+from overclock.translate.program import Program
+
+HELD = "_observation"  # the attribute; without its underscore the field of the state
+FIELD = HELD.strip("_")
+_changed: set[type] = set()
+
+
+def held_shape(program: Program) -> dict[str, Shape]:
+    """The attribute and its shape, where the program stores its observations."""
+    if not program.stored_observation:
+        return {}
+    stored = program.step.results[FIELD].type
+    return {HELD: Array(stored.dtype, stored.shape) if stored.shape else Number(stored.dtype)}
+
+
+def holdable(env: Any, program: Program) -> bool:
+    """Whether nothing else has that name, and nothing stands between the rules and what is shown."""
+    import gymnasium
+
+    from overclock.recording.wrappers import TRANSPARENT
+
+    while isinstance(env, gymnasium.Wrapper):
+        if not isinstance(env, TRANSPARENT):
+            return False
+        env = env.env
+    return not hasattr(env, HELD) and FIELD not in {leaf.name for leaf in program.state}
+
+
+def hold(env: Any, attributes: Collection[str]) -> None:
+    """From now on, instances of this class hold what they show, if that is among the attributes of their contract."""
+    cls = type(env.unwrapped)
+    if HELD not in attributes or cls in _changed:
+        return
+    _changed.add(cls)
+    for name in ("reset", "step"):
+        setattr(cls, name, _holding(getattr(cls, name)))
+
+
+def _holding(function: Any) -> Any:
+    from overclock.recording.observations import flatten
+
+    @functools.wraps(function)
+    def call(self: Any, *args: Any, **keywords: Any) -> Any:
+        result = function(self, *args, **keywords)
+        vars(self)[HELD] = flatten(self.observation_space, result[0])
+        return result
+
+    return call
+
+
+def begin(instance: Any, attributes: Collection[str]) -> None:
+    """Before anything was shown: zeros, so that there is a state to be read."""
+    from overclock.recording.observations import flat_space
+
+    rules = instance.unwrapped
+    if HELD in attributes and not hasattr(rules, HELD):
+        known = flat_space(rules.observation_space)
+        vars(rules)[HELD] = np.zeros(known.shape, known.dtype)

@@ -1,0 +1,221 @@
+"""A reference, watched while it plays: its state, its draws, its spaces, its episodes.
+
+found = profile(resolve("gymnasium:CartPole-v1"))
+found.fields, found.unrepresented, found.reset_draws, found.step_draws, found.restores
+"""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from overclock.errors import UsageError
+from overclock.recipe.survey.live.draws import Draws, GlobalGenerators, Watch, summarise
+from overclock.recipe.survey.live.follow import Follower, StateField, Unrepresented
+from overclock.recipe.survey.live.leaves import Leaves
+from overclock.recipe.survey.live.loading import make
+from overclock.recipe.survey.live.paths import innermost, parse
+from overclock.recipe.survey.live.restore import Restored, check_restore
+from overclock.recipe.survey.live.rounding import Rounding, rounding
+from overclock.recipe.survey.live.spaces import describe_space
+from overclock.recipe.survey.static.decompose import rules
+from overclock.recipe.survey.static.kept import own_nodes
+from overclock.recipe.survey.static.source import Source
+from overclock.recipe.survey.static.uses import foreign_bases
+from overclock.recipe.survey.static.writes import reads, writes
+
+STEPS = 400
+FEWEST_RESETS = 12  # what differs from reset to reset shows only in several
+
+
+@dataclasses.dataclass(frozen=True)
+class Profile:
+    """What was seen. `oddities` are sentences about outputs that are not what Gymnasium promises."""
+
+    fields: tuple[StateField, ...]
+    unrepresented: tuple[Unrepresented, ...]
+    constants: dict[str, float | int | bool]
+    reset_draws: Draws
+    step_draws: Draws
+    unrecorded: tuple[str, ...]  # generators of the whole process that it used: "random", "numpy.random"
+    observation_space: dict[str, Any]
+    action_space: dict[str, Any]
+    has_mask: bool
+    max_steps: int | None
+    reward_low: float
+    reward_high: float
+    rounded_rewards: bool  # whether one of them is no float32
+    largest_observation: float | None  # by size; None where observations are whole numbers
+    truncates_itself: bool
+    oddities: tuple[str, ...]
+    episode_lengths: tuple[int, ...]  # of those that ended
+    steps: int
+    restored: Restored
+    rounding: Rounding
+
+
+def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
+    """Play random actions for about `steps` steps and say what was seen."""
+    with Watch().watching() as watch:
+        session = _Session(source, watch, seed)
+        try:
+            session.play(steps)
+        finally:
+            session.close()
+        used = _read_names(source)
+        fields = [dataclasses.replace(one, used=_used(one.path, used)) for one in session.follower.fields()]
+        state = [one for one in fields if one.used]
+        restored = check_restore(source, [one.path for one in state], session.choose, seed)
+        asked = rounding(source, state, session.choose, seed) if restored.works else Rounding()
+    return Profile(
+        fields=tuple(
+            dataclasses.replace(one, restores=one.path not in restored.wrong if restored.tried and one.used else None)
+            for one in fields
+        ),
+        unrepresented=tuple(
+            dataclasses.replace(one, used=_used(one.path, used)) for one in session.follower.unrepresented()
+        ),
+        constants=session.follower.constants(),
+        reset_draws=summarise(session.reset_draws),
+        step_draws=summarise(session.step_draws),
+        unrecorded=tuple(session.globals.used()),
+        observation_space=describe_space(session.env.observation_space),
+        action_space=describe_space(session.env.action_space),
+        has_mask=session.has_mask,
+        max_steps=source.max_steps,
+        reward_low=min(session.rewards, default=0.0),
+        reward_high=max(session.rewards, default=0.0),
+        rounded_rewards=any(float(np.float32(reward)) != reward for reward in session.rewards),
+        largest_observation=session.largest_observation,
+        truncates_itself=session.truncates_itself,
+        oddities=tuple(session.oddities),
+        episode_lengths=tuple(session.lengths),
+        steps=len(session.step_draws),
+        restored=restored,
+        rounding=asked,
+    )
+
+
+class _Session:
+    """Episodes back to back in one instance."""
+
+    def __init__(self, source: Source, watch: Watch, seed: int) -> None:
+        self.source, self.watch, self.seed = source, watch, seed
+        self.globals = GlobalGenerators()
+        self.env = make(source)
+        for name in ("observation_space", "action_space"):
+            if not hasattr(self.env, name):
+                raise UsageError(f"'{source.text}' has no {name}; an environment declares both spaces.")
+        self.env.action_space.seed(seed)
+        self.follower, self.leaves = Follower(writes(rules(source))), Leaves()
+        self.reset_draws, self.step_draws = [], []
+        self.lengths: list[int] = []
+        self.rewards: list[float] = []
+        self.largest_observation: float | None = None
+        self.oddities: dict[str, None] = {}
+        self.has_mask = self.truncates_itself = False
+
+    def play(self, steps: int) -> None:
+        longest = max(1, steps // FEWEST_RESETS)
+        while len(self.step_draws) < steps or len(self.reset_draws) < FEWEST_RESETS:
+            info = self._reset()
+            for length in range(1, longest + 1):
+                info, ended = self._step(info, length)
+                if ended:
+                    self.lengths.append(length)
+                    break
+        # Random episodes that never end within `longest` steps: one is followed as far as the steps allow.
+        if not self.lengths:
+            info = self._reset()
+            for length in range(1, max(steps, self.source.max_steps or 0) + 1):
+                info, ended = self._step(info, length)
+                if ended:
+                    self.lengths.append(length)
+                    break
+
+    def choose(self, env: Any, info: dict[str, Any]) -> Any:
+        """A random action, a legal one where `info` says which are."""
+        mask = info.get("action_mask") if isinstance(info, dict) else None
+        if mask is None:
+            return self.env.action_space.sample()
+        self.has_mask = True
+        return self.env.action_space.sample(np.asarray(mask, np.int8))
+
+    def close(self) -> None:
+        if hasattr(self.env, "close"):
+            self.env.close()
+
+    def _reset(self) -> dict[str, Any]:
+        seed = self.seed + len(self.reset_draws)
+        try:
+            result, draws = self.watch.reset(self.env, seed)
+        except Exception as error:
+            raise UsageError(
+                f"'{self.source.text}' failed in reset(seed={seed}): {type(error).__name__}: {error}."
+            ) from error
+        if not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], dict)):
+            raise UsageError(f"'{self.source.text}' must return (observation, info) from reset, as Gymnasium does.")
+        self.reset_draws.append(draws)
+        self._check_observation(result[0], "reset")
+        self.follower.see(self.leaves.of(innermost(self.env)), "reset")
+        return result[1]
+
+    def _step(self, info: dict[str, Any], length: int) -> tuple[dict[str, Any], bool]:
+        action = self.choose(self.env, info)
+        try:
+            result, draws = self.watch.step(self.env, action)
+        except Exception as error:
+            raise UsageError(
+                f"'{self.source.text}' failed in step {length} of an episode: {type(error).__name__}: {error}."
+            ) from error
+        if not (isinstance(result, tuple) and len(result) == 5):
+            raise UsageError(
+                f"'{self.source.text}' must return (observation, reward, terminated, truncated, info) from step."
+            )
+        obs, reward, terminated, truncated, info = result
+        self.step_draws.append(draws)
+        self._check_observation(obs, "step")
+        self._check_outputs(reward, terminated, truncated)
+        self.truncates_itself |= bool(truncated) and length != self.source.max_steps
+        ended = bool(terminated) or bool(truncated)
+        self.follower.see(self.leaves.of(innermost(self.env)), "step", ended)
+        return info if isinstance(info, dict) else {}, ended
+
+    def _check_observation(self, obs: Any, after: str) -> None:
+        try:
+            inside = bool(self.env.observation_space.contains(obs))
+        except Exception:  # a space may fail on a value that it was not made for
+            inside = False
+        values = np.asarray(obs) if isinstance(obs, np.ndarray | np.generic | float) else np.zeros(0)
+        finite = values[np.isfinite(values)] if values.dtype.kind == "f" else np.zeros(0)
+        if (finite != np.round(finite)).any() or self.largest_observation is not None:
+            self.largest_observation = max(self.largest_observation or 0.0, float(np.abs(finite).max(initial=0.0)))
+        if not inside:
+            self.oddities[f"An observation after {after} lies outside of the observation space."] = None
+
+    def _check_outputs(self, reward: Any, terminated: Any, truncated: Any) -> None:
+        if np.ndim(reward) != 0 or not isinstance(reward, bool | int | float | np.generic):
+            self.oddities[f"The reward is {type(reward).__name__}, not a number."] = None
+        value = float(np.sum(reward)) if np.size(reward) else 0.0
+        if not np.isfinite(value):
+            self.oddities["A reward is not finite."] = None
+        else:
+            self.rewards.append(value)
+        for name, flag in (("terminated", terminated), ("truncated", truncated)):
+            if not isinstance(flag, bool | np.bool_):
+                self.oddities[f"The flag {name} is {type(flag).__name__}, not bool."] = None
+
+
+def _read_names(source: Source) -> set[str] | None:
+    """The attributes that the rules read; None where code that is not here may read any."""
+    kept = rules(source)
+    cls = next(one for one in kept.definitions if one.qualified == source.class_name and one.kind == "class")
+    for base in kept.program.bases(cls):
+        if any(name.rpartition(".")[2] != "Env" for name in foreign_bases(kept.program, base)):
+            return None
+    return reads(node for one in kept.definitions for node in own_nodes(one))
+
+
+def _used(path: str, names: set[str] | None) -> bool:
+    """Whether the rules look at it; of something that they take apart, nobody knows which part they look at."""
+    return names is None or parse(path)[0] in names

@@ -1,0 +1,146 @@
+"""Whether a reference can be put into a state: its fields are written into an instance that is somewhere else.
+
+If the next step then does what it did in the episode the state was taken from, the fields are the whole state. The
+generators are put back as well, so that both steps draw the same numbers.
+"""
+
+import copy
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from overclock.errors import UsageError
+from overclock.recipe.survey.live.leaves import number
+from overclock.recipe.survey.live.loading import make, playing
+from overclock.recipe.survey.live.paths import innermost, read, write
+from overclock.recipe.survey.static.source import Source
+from overclock.verify.property.captured import captured
+
+PROBES = (1, 3, 8, 20)  # steps into an episode at which states are taken
+ATTEMPTS = 20  # episodes that may end before such a step
+FAR = 100_000  # seeds of the instance that is somewhere else
+UNWRITABLE = "set_state"  # in the place of a field: nothing could be written at all
+
+
+@dataclasses.dataclass(frozen=True)
+class Restored:
+    """What came of it: which outputs and fields the step got wrong, and how many states were tried."""
+
+    tried: int
+    wrong: tuple[str, ...]
+    sentence: str
+
+    @property
+    def works(self) -> bool:
+        """Whether every step was the same."""
+        return self.tried > 0 and not self.wrong
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether the fields were shown not to be the whole state."""
+        return bool(self.wrong) and self.wrong != (UNWRITABLE,)
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """A state that play came to, and the action it went on with: what a step needs to be the same step again."""
+
+    fields: Mapping[str, Any]  # by path
+    generators: Mapping[str, Any]
+    action: Any
+
+    def step(self, env: Any, action: Any = None, fields: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """One step of an instance that is put here; `action` and `fields` replace those of the place."""
+        write(env, {**self.fields, **(fields or {})})
+        _set_generators(env, self.generators)
+        return _outcome(env, self.action if action is None else action, list(self.fields))
+
+
+def places(env: Any, paths: list[str], choose: Any, seed: int = 0) -> Iterator[Place]:
+    """Some states of play, each in another episode; `choose(env, info)` gives actions."""
+    for number_of, depth in enumerate(PROBES):
+        info = _lead(env, seed + ATTEMPTS * number_of, depth, choose)
+        if info is not None:
+            yield Place({path: number(read(env, path)) for path in paths}, _generators(env), choose(env, info))
+
+
+def check_restore(source: Source, paths: list[str], choose: Any, seed: int = 0) -> Restored:
+    """Try it at several states; `choose(env, info)` gives actions."""
+    if not paths:
+        return Restored(0, (), "it has no state fields that could be set.")
+    one, other = make(source), make(source)
+    wrong: dict[str, None] = {}
+    tried = 0
+    try:
+        with playing(source):
+            for place in places(one, paths, choose, seed):
+                if _lead(other, seed + FAR + ATTEMPTS * tried, tried % 3 + 1, choose) is None:
+                    continue
+                outcome = _outcome(one, place.action, paths)
+                write(other, place.fields)
+                wrong.update(dict.fromkeys(p for p in paths if not _same(number(read(other, p)), place.fields[p])))
+                again = place.step(other)
+                wrong.update(dict.fromkeys(name for name in outcome if not _same(outcome[name], again[name])))
+                tried += 1
+    except UsageError as error:
+        return Restored(tried, (UNWRITABLE,), f"it cannot be put into a state: {error}")
+    finally:
+        for env in (one, other):
+            _close(env)
+    return Restored(tried, tuple(wrong), _sentence(tried, list(wrong)))
+
+
+def _sentence(tried: int, wrong: list[str]) -> str:
+    if not tried:
+        return "not checked: its episodes end too soon."
+    if not wrong:
+        return f"a step from a state that was set is the step that was seen from it ({tried} states tried)."
+    return f"its fields are not its whole state: a step from the same fields gives another {', '.join(wrong)}."
+
+
+def _lead(env: Any, first_seed: int, steps: int, choose: Any) -> dict[str, Any] | None:
+    """Play some steps, from the first seed whose episode lasts longer; the last info, None where no seed does."""
+    for seed in range(first_seed, first_seed + ATTEMPTS):
+        _, info = env.reset(seed=seed)
+        for _ in range(steps):
+            _, _, terminated, truncated, info = env.step(choose(env, info))
+            if terminated or truncated:
+                break
+        else:
+            return info
+    return None
+
+
+def _outcome(env: Any, action: Any, paths: list[str]) -> dict[str, Any]:
+    """One step of the innermost instance: what it says, and the fields after it."""
+    obs, reward, terminated, truncated, _ = innermost(env).step(action)
+    fields = {path: number(read(env, path)) for path in paths}
+    return {"obs": captured(obs), "reward": reward, "terminated": terminated, "truncated": truncated, **fields}
+
+
+def _generators(env: Any) -> dict[str, Any]:
+    found = {name: value for name, value in vars(innermost(env)).items() if isinstance(value, np.random.Generator)}
+    return {name: copy.deepcopy(value.bit_generator.state) for name, value in found.items()}
+
+
+def _set_generators(env: Any, states: Mapping[str, Any]) -> None:
+    for name, state in states.items():
+        vars(innermost(env))[name].bit_generator.state = state
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(map(_same, a, b))
+    one, other = np.asarray(a), np.asarray(b)
+    return one.shape == other.shape and bool(
+        np.array_equal(one, other, equal_nan=one.dtype.kind == other.dtype.kind == "f")
+    )
+
+
+def _close(env: Any) -> None:
+    if hasattr(env, "close"):
+        env.close()

@@ -1,0 +1,1 @@
+"""PPO on environments outside JAX: a Gymnasium reference or a Rust batch."""

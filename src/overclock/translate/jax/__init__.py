@@ -1,0 +1,1 @@
+"""From the intermediate representation to a readable JAX file."""

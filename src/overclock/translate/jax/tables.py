@@ -1,0 +1,95 @@
+"""Constants of a generated file: numbers and tables at its top, under the names of the source's attributes."""
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from overclock.translate.ir.nodes import Const
+
+WIDTH = 120
+MOST_ROWS = 24  # of a table that is written row by row
+
+
+class Tables:
+    """Numbers and arrays that are written once, at the top of the file."""
+
+    def __init__(self, changing: Collection[str] = ()) -> None:
+        """`changing` attributes give no number their name: it is only what they begin with."""
+        self._changing = frozenset(changing)
+        self._names: dict[Any, str] = {}
+        self._numbers: dict[str, str] = {}
+        self.lines: list[str] = []
+
+    def number(self, const: Const, text: str) -> str:
+        """A number by the name of the source's attribute, or as it is where there is none."""
+        name = upper(const.name)
+        if not name or name in self._names.values() or const.name.lstrip("-") in self._changing:
+            return text
+        if const.name.startswith("-"):
+            opposite = text[1:] if text.startswith("-") else f"-{text}"
+            shown = self.number(Const(const.value, const.name[1:]), opposite)
+            return text if shown == opposite else f"-{shown}"
+        if self._numbers.setdefault(name, text) != text:
+            return text  # the attribute is used as an int and as a float
+        line = f"{name} = {text}"
+        if line not in self.lines:
+            self.lines.insert(len(self._numbers) - 1, line)
+        return name
+
+    def array(self, value: np.ndarray, hint: str) -> str:
+        """The name of a table."""
+        key = (str(value.dtype), value.shape, value.tobytes())
+        if key not in self._names:
+            taken = {*self._names.values(), *self._numbers}
+            name, number = upper(hint) or "TABLE", 1
+            while (name if number == 1 and hint else f"{name}_{number}") in taken:
+                number += 1
+            self._names[key] = name if number == 1 and hint else f"{name}_{number}"
+            self.lines += table(self._names[key], value)
+        return self._names[key]
+
+
+def upper(name: str) -> str:
+    """'x_threshold' and 'xThreshold' -> 'X_THRESHOLD'; nothing where that would be no name of its own."""
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", re.sub(r"\W", "", name)).strip("_").upper()
+    return name if len(name) > 1 and name.isidentifier() else ""
+
+
+def table(name: str, value: np.ndarray) -> list[str]:
+    """An array, in lines that are short enough."""
+    dtype = "np.bool_" if value.dtype.kind == "b" else f"np.{value.dtype.name}"
+    whole = f"{name} = np.array({listed(value)}, {dtype})"
+    if len(whole) <= WIDTH:
+        return [whole]
+    if value.ndim == 2 and len(value) <= MOST_ROWS:
+        rows = [f"        {listed(row)}," for row in value]
+        if max(map(len, rows)) <= WIDTH:
+            return [f"{name} = np.array(", "    [", *rows, "    ],", f"    {dtype},", ")"]
+    shape = "" if value.ndim == 1 else f".reshape{value.shape}"
+    return [f"{name} = np.array([", *_packed(value), f"], {dtype}){shape}  # fmt: skip"]
+
+
+def _packed(value: np.ndarray) -> list[str]:
+    lines = [""]
+    for one in value.ravel():
+        text = f"{plain(one)},"
+        if len(lines[-1]) + len(text) + 5 > WIDTH:
+            lines.append("")
+        lines[-1] += f" {text}" if lines[-1] else f"    {text}"
+    return lines
+
+
+def listed(value: np.ndarray) -> str:
+    """An array as a list of lists."""
+    return plain(value) if value.ndim == 0 else f"[{', '.join(listed(one) for one in value)}]"
+
+
+def plain(value: Any) -> str:
+    """A number in a table."""
+    value = np.asarray(value)[()]
+    if isinstance(value, np.floating):
+        text = repr(float(value)).replace("e+", "e")
+        return text.replace("inf", "np.inf").replace("nan", "np.nan")
+    return repr(bool(value) if isinstance(value, np.bool_) else int(value))

@@ -1,0 +1,1 @@
+"""Abstract interpretation of Python: what statements, operators, built-ins and NumPy mean for unknown values."""

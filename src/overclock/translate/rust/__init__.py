@@ -1,0 +1,1 @@
+"""From the intermediate representation to a Rust candidate (`src/lib.rs`)."""

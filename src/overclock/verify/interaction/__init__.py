@@ -1,0 +1,1 @@
+"""Level 2: scripted scenarios that cross modules, and metamorphic checks of the performance side."""

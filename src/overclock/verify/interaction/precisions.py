@@ -1,0 +1,58 @@
+"""One more check without a reference: the performance side in float32 against itself in float64, step by step."""
+
+from typing import Any
+
+import numpy as np
+
+from overclock.verify.compare import judge, too_many_excused
+from overclock.verify.contract import MASK, Twin
+from overclock.verify.rollout.actions import mask_uniform, uniform
+from overclock.verify.sides.process import ProcessSubject
+
+STEPS = 24
+
+
+def check_precisions(twin: Twin, double: ProcessSubject, single: ProcessSubject, seed: int = 0) -> dict[str, Any]:
+    """Every step from the float64 side's own state and randomness; bound by what the contract allows one step.
+
+    Both sides may be that far from a reference, in opposite directions, so their tolerances add up.
+    """
+    contract = twin.contracts["float32"]
+    allowed_in_float64 = {field.name: field.tolerance("per_step") for field in twin.contracts["float64"].fields}
+    lanes = double.num_envs
+    generator, everyone = np.random.default_rng(seed), np.ones(lanes, np.bool_)
+    seeds = np.arange(seed, seed + lanes, dtype=np.int64)
+    seen = double.reset(everyone, seeds)
+    source = (mask_uniform if MASK.name in seen.outputs else uniform)(double.description)
+    largest, worst, reason, excused = 0.0, "", "", 0
+    for _ in range(STEPS):
+        actions = source(generator, seen)
+        single.set_state(seen.state)
+        seen = double.step(actions)
+        low = single.step(actions, seen.draws)
+        for field in contract.compared:
+            tolerance = field.tolerance("per_step") + allowed_in_float64.get(field.name, 0.0)
+            judged = judge(contract, field, tolerance, seen, low)
+            if judged is None:
+                continue
+            excused += int(judged.excused.sum())
+            error = float(judged.errors.max())
+            share = error / tolerance if tolerance else np.inf if error else 0.0
+            if share > largest:
+                largest, worst, reason = share, field.name, field.reason
+        ended = seen.outputs["terminated"] | seen.outputs["truncated"]
+        if ended.any():
+            seeds = np.where(ended, seeds + lanes, seeds)
+            seen = double.reset(ended, seeds)
+    return {
+        "name": "float32 and float64",
+        "precision": "both",
+        "passed": largest <= 1.0 and not too_many_excused(excused, STEPS * lanes * len(contract.limit_fields)),
+        "compared": STEPS * lanes,
+        "largest_error": largest,
+        "tolerance": 1.0,
+        "unit": "of the contract's tolerance for one step",
+        "worst_field": worst,
+        "excused_flags": excused,
+        "reason": reason,
+    }

@@ -1,0 +1,176 @@
+"""Level 1: every function of the performance side against input/output pairs recorded from the reference.
+
+The reference plays in its own process while its functions are recorded; boundary inputs follow. The performance side
+gets the inputs, in its own process and in one batch per module, and its outputs are compared here. The level also
+fails when a public function of the performance side was never run: a test that misses a function says nothing of it.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from overclock.env import registry
+from overclock.errors import UnknownEnvironmentError, UsageError
+from overclock.verify.contract import Precision, Twin
+from overclock.verify.property.compare import compare
+from overclock.verify.property.exported import functions_to_run
+from overclock.verify.property.module import Cases, Module
+from overclock.verify.property.recorded_reference import recorded
+from overclock.verify.property.runner import runner
+from overclock.verify.rollout.actions import SourceMaker, controlled, uniform
+from overclock.verify.sides.process import ProcessSubject
+
+LANES = 8
+STEPS = {"uniform": 256, "controlled": 512}  # per lane; the longer one passes CartPole's time limit of 500
+OTHER_STEPS = 256
+
+Progress = Callable[[str, int, int], None]  # what is going on, how much of it is done, all of it
+
+
+@dataclasses.dataclass
+class Recording:
+    """What the reference did: cases per module, and how much of its recorded functions ran."""
+
+    cases: dict[str, Cases]
+    coverage: dict[str, Any]
+
+
+def check_properties(
+    twin: Twin,
+    precisions: Sequence[Precision] | None = None,
+    seed: int = 0,
+    progress: Progress = lambda what, done, total: None,
+    sources: Mapping[str, SourceMaker] | None = None,
+    timeout: float = 120.0,
+) -> dict[str, Any]:
+    """Record the reference, run the performance side, compare; the level's result as plain data."""
+    recording = record(twin, seed, progress, sources, timeout)
+    return check_recorded(twin, recording, precisions, progress, timeout)
+
+
+def modules_of(twin: Twin) -> tuple[Module, ...]:
+    """The modules of a twin."""
+    if twin.modules is None:
+        raise UsageError(f"{twin.name} names no modules, so level 1 has nothing to check; set Twin.modules.")
+    return registry.load(twin.modules)
+
+
+def record(
+    twin: Twin,
+    seed: int = 0,
+    progress: Progress = lambda what, done, total: None,
+    sources: Mapping[str, SourceMaker] | None = None,
+    timeout: float = 120.0,
+) -> Recording:
+    """Let the reference play with different sources of actions, then run every module's boundary inputs through it."""
+    modules = modules_of(twin)
+    sources = _default_sources(twin) if sources is None else sources
+    spec = recorded(twin.reference, str(twin.modules), seed)
+    with ProcessSubject(spec, LANES, "the reference", timeout) as reference:
+        for number, (name, source) in enumerate(sources.items()):
+            steps = STEPS.get(name, OTHER_STEPS)
+            heard = functools.partial(_relay, progress, f"recording, {name} actions", steps)
+            _play(reference, source, steps, seed + number, heard)
+        cases = {}
+        for done, module in enumerate(modules):
+            progress("boundary values", done, len(modules))
+            cases[module.name] = Cases(**reference.ask("cases", name=module.name))
+        return Recording(cases, reference.ask("coverage"))
+
+
+def check_recorded(
+    twin: Twin,
+    recording: Recording,
+    precisions: Sequence[Precision] | None = None,
+    progress: Progress = lambda what, done, total: None,
+    timeout: float = 120.0,
+) -> dict[str, Any]:
+    """Compare a performance side with a recording that may be shared by many of them."""
+    modules = modules_of(twin)
+    results = [_described(module, recording.cases[module.name]) for module in modules]
+    exported: dict[str, None] = {}
+    ran: dict[str, set[str]] = {module.name: set() for module in modules}
+    coverage = None
+    for precision in precisions or tuple(twin.contracts):
+        spec = runner(twin.performance_in(precision), str(twin.modules))
+        with ProcessSubject(spec, 1, "the performance side", timeout) as performance:
+            for done, (module, result) in enumerate(zip(modules, results, strict=True)):
+                progress(f"checking, {precision}", done, len(modules))
+                cases = recording.cases[module.name]
+                answer = performance.ask("run", name=module.name, inputs=cases.inputs, count=len(cases))
+                ran[module.name] |= set(answer["ran"])
+                result["by_xla"] = result["by_xla"] or answer.get("by_xla")
+                result["comparisons"].append(compare(module, cases, answer["outputs"], precision))
+            said, sources = performance.ask("exported"), performance.ask("sources")
+            exported |= dict.fromkeys(functions_to_run(said, sources, twin.performance.files))
+            coverage = coverage or performance.ask("coverage")
+    gate = _gate(modules, list(exported), ran)
+    failures = [c["first_failure"] for result in results for c in result["comparisons"] if c["first_failure"]]
+    return {
+        "level": 1,
+        "name": "property",
+        "verdict": "pass" if gate["passed"] and not failures else "fail",
+        "modules": results,
+        "first_failure": failures[0] if failures else None,
+        "gate": gate,
+        "coverage": {"reference": recording.coverage, "performance": coverage},
+    }
+
+
+def _play(
+    reference: ProcessSubject, source: SourceMaker, steps: int, seed: int, progress: Callable[[int], None]
+) -> None:
+    """Episodes back to back in every lane."""
+    generator = np.random.default_rng(seed)
+    act = source(reference.description)
+    seeds = generator.integers(0, 2**31, reference.num_envs)
+    seen = reference.reset(np.ones(reference.num_envs, np.bool_), seeds)
+    for step in range(steps):
+        seen = reference.step(act(generator, seen))
+        ended = seen.outputs["terminated"] | seen.outputs["truncated"]
+        if ended.any():
+            seeds = generator.integers(0, 2**31, reference.num_envs)
+            seen = reference.reset(ended, seeds)
+        progress(step + 1)
+
+
+def _default_sources(twin: Twin) -> dict[str, SourceMaker]:
+    """Uniform actions, and the scripted player of an environment that has one."""
+    try:
+        controller = registry.spec(twin.name).controller
+    except UnknownEnvironmentError:
+        controller = None
+    return {"uniform": uniform} | ({"controlled": controlled(registry.load(controller))} if controller else {})
+
+
+def _described(module: Module, cases: Cases) -> dict[str, Any]:
+    return {
+        "name": module.name,
+        "reference": list(module.reference),
+        "exercises": list(module.exercises),
+        "recorded": cases.recorded,
+        "boundary": cases.boundary,
+        "calls": cases.calls,
+        "comparisons": [],
+        "by_xla": None,
+    }
+
+
+def _gate(modules: Sequence[Module], exported: list[str], ran: Mapping[str, set[str]]) -> dict[str, Any]:
+    """Every public function ran, and every module ran what it says it exercises."""
+    everything = set().union(*ran.values())
+    missed = [name for name in exported if name not in everything]
+    empty = [f"{m.name}: {name}" for m in modules for name in m.exercises if name not in ran[m.name]]
+    return {
+        "passed": bool(exported) and not missed and not empty,
+        "exported": exported,
+        "not_exercised": missed,
+        "declared_but_not_run": empty,
+    }
+
+
+def _relay(progress: Progress, what: str, total: int, done: int) -> None:
+    progress(what, done, total)

@@ -1,0 +1,66 @@
+"""The performance side of level 1 for Rust batches: their border's calls, one at a time.
+
+Answers the calls of `module_runner.ModuleRunner`. A module's `performance(side, None, inputs)` gets a `NativeSubject`
+with a lane for every case and the inputs of all of them. Functions inside the compiled code cannot be called or
+watched; they run as parts of these.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from overclock.env.registry import load
+from overclock.verify.property.module import Module
+from overclock.verify.sides.subject import Arrays
+
+CALLS = ("describe", "reset", "step", "observe")
+
+
+class NativeModuleRunner:
+    """A Rust batch asked for one call at a time. It sees inputs only, never what is expected of it."""
+
+    def __init__(self, num_envs: int, subject: tuple[str, dict[str, Any]], modules: str) -> None:
+        """`subject` has the options of a `NativeSubject`."""
+        self._subject, self._options = load(subject[0]), subject[1]
+        self._modules: dict[str, Module] = {module.name: module for module in load(modules)}
+
+    def describe(self) -> dict[str, Any]:
+        """The calls it offers."""
+        return {"calls": ["exported", "sources", "run", "coverage"]}
+
+    def exported(self) -> list[str]:
+        """What there is to call."""
+        return [called(self._options["batch"], call) for call in CALLS]
+
+    def sources(self) -> dict[str, Any]:
+        """No Python files are behind it."""
+        return {"files": {}, "entered": []}
+
+    def run(self, name: str, inputs: Arrays, count: int) -> dict[str, Any]:
+        """The outputs of one module for all its cases, and what was called to compute them."""
+        side = _Watched(self._subject(count, **self._options))
+        outputs = self._modules[name].performance(side, None, inputs)
+        ran = sorted(called(self._options["batch"], call) for call in side.used & set(CALLS))
+        return {"outputs": {name: np.asarray(values) for name, values in outputs.items()}, "ran": ran}
+
+    def coverage(self) -> dict[str, Any]:
+        """Nothing: compiled code does not tell which of its lines ran."""
+        share = {"covered": 0, "total": 0, "percent": None}
+        missing = {"missing_lines": [], "missing_branches": [], "functions": []}
+        return {"lines": share, "branches": share, **missing, "unmeasured": ["the Rust batch, which is compiled"]}
+
+
+def called(batch: str, call: str) -> str:
+    """A call of a batch's border, as modules name what they exercise."""
+    return f"{batch}.{call}"
+
+
+class _Watched:
+    """A subject that knows which of its calls were used."""
+
+    def __init__(self, subject: Any) -> None:
+        self._subject, self.used = subject, set[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        self.used.add(name)
+        return getattr(self._subject, name)

@@ -1,0 +1,92 @@
+"""The reference of level 1: a twin's own reference, playing as usual while its functions are recorded.
+
+Its code coverage is measured at the same time. It knows nothing of the performance side and does not import JAX.
+"""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from overclock.env.registry import load
+from overclock.verify.property.calls import Call, Recorder
+from overclock.verify.property.code_coverage import CodeCoverage
+from overclock.verify.property.module import Module, collect
+from overclock.verify.property.targets import find
+from overclock.verify.sides.subject import Arrays, Observed, SubjectSpec
+
+
+def recorded(spec: SubjectSpec, modules: str, seed: int) -> SubjectSpec:
+    """The spec of a reference, with the functions of its modules recorded."""
+    options = (("subject", [spec.entry_point, dict(spec.options)]), ("modules", modules), ("seed", seed))
+    return dataclasses.replace(
+        spec, entry_point="overclock.verify.property.recorded_reference:RecordedReference", options=options
+    )
+
+
+class RecordedReference:
+    """A reference that plays as usual while its functions are recorded and its code coverage is measured."""
+
+    def __init__(self, num_envs: int, subject: tuple[str, dict[str, Any]], modules: str, seed: int) -> None:
+        self.num_envs = num_envs
+        self._modules: tuple[Module, ...] = load(modules)
+        targets = [target for module in self._modules for target in module.reference]
+        depths: dict[str, int] = {}
+        attributes: dict[str, set[str] | None] = {}
+        for module in self._modules:
+            for function in _functions(module):
+                depths[function] = max(module.depth, depths.get(function, 0))
+                known = attributes.setdefault(function, set())
+                attributes[function] = (
+                    None if known is None or module.attributes is None else known | {*module.attributes}
+                )
+        self._recorder = Recorder(targets, seed, depths, attributes=attributes)
+        self._boundary: dict[Any, list[Call]] = {}
+        self._coverage = CodeCoverage({name.partition(":")[0] for name in self._recorder.functions})
+        self._coverage.start()
+        self._recorder.start()  # before the subject exists: its constructor is a function of the reference too
+        entry_point, options = subject
+        self._subject = load(entry_point)(num_envs, **options)
+
+    def describe(self) -> dict[str, Any]:
+        """As `Subject.describe`."""
+        return {**self._subject.describe(), "calls": ["cases", "coverage"]}
+
+    def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
+        """As `Subject.reset`."""
+        return self._subject.reset(mask, seeds, draws)
+
+    def step(self, actions: np.ndarray, draws: Arrays | None = None) -> Observed:
+        """As `Subject.step`."""
+        return self._subject.step(actions, draws)
+
+    def cases(self, name: str) -> dict[str, Any]:
+        """Run a module's boundary inputs, and give all its cases (`Cases` as a dict)."""
+        (module,) = (module for module in self._modules if module.name == name)
+        functions = _functions(module)
+        samples = [self._recorder.samples[function] for function in functions]
+        boundary = [call for call in self._boundary_calls(module) if call.function in functions]
+        kept = [call for sample in samples for call in sample.kept()]
+        total = sum(sample.calls for sample in samples) + len(boundary)
+        return dataclasses.asdict(collect(module, kept, boundary, total))
+
+    def coverage(self) -> dict[str, Any]:
+        """What ran of the recorded functions since the start; ends the measurement."""
+        return self._coverage.report(self._recorder.functions)
+
+    def _boundary_calls(self, module: Module) -> list[Call]:
+        """Every call made by a module's boundary inputs; modules that share them run them once."""
+        if module.boundary is None or module.apply is None:
+            return []
+        key = (module.boundary, module.apply)
+        if key not in self._boundary:
+            instance, inputs = self._subject.instances[0], module.boundary()
+            with self._recorder.every_call() as calls:
+                for case in range(len(next(iter(inputs.values())))):
+                    module.apply(instance, {name: values[case] for name, values in inputs.items()})
+            self._boundary[key] = calls
+        return self._boundary[key]
+
+
+def _functions(module: Module) -> list[str]:
+    return [place.name for target in module.reference for place in find(target)]

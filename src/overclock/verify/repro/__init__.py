@@ -1,0 +1,1 @@
+"""From a failure to a repro: the shortest episode that shows a divergence, its files, and replaying it."""

@@ -1,0 +1,93 @@
+"""From a failed level to a repro: an episode that shows the difference, made small, written down, described."""
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from overclock.env import registry
+from overclock.verify.contract import Twin
+from overclock.verify.interaction.playback import lane_values
+from overclock.verify.repro.arena import Moment
+from overclock.verify.repro.files import write_repro
+from overclock.verify.repro.repro import actions_text
+from overclock.verify.repro.shrink import Shrunk, shrink
+from overclock.verify.rollout.actions import SourceMaker, controlled, random_legal
+from overclock.verify.rollout.level import LONG_SHARE, Diverging, Progress, diverging
+from overclock.verify.rollout.lockstep import compare_rollouts
+
+HUNTED_EPISODES = 64  # played to find a repro where level 3 itself was not run
+
+
+def hunt(twin: Twin, controller: str | None, seed: int, timeout: float, progress: Progress) -> Diverging | None:
+    """Whole episodes played until one diverges, for a twin that a lower level refuted; None if none does."""
+    precision = twin.strictest
+    sources: dict[str, SourceMaker] = {"uniform": random_legal}
+    if controller is not None:
+        sources["controlled"] = controlled(registry.load(controller))
+    for name, source in sources.items():
+        count = HUNTED_EPISODES if name == "uniform" else HUNTED_EPISODES // LONG_SHARE
+        found = compare_rollouts(
+            twin, count, "per_step", precision, name, source, seed, timeout=timeout,
+            progress=lambda done, name=name, count=count: progress(f"looking for an episode, {name}", done, count),
+        )  # fmt: skip
+        if not found.passed:
+            return diverging(found)
+    return None
+
+
+def make_repro(
+    twin: Twin,
+    failed: Diverging,
+    level: int,
+    plant: str | None,
+    folder: Path | None,
+    timeout: float,
+    progress: Progress,
+    target: str | None = None,
+) -> dict[str, Any]:
+    """The first divergence made small, and where it was written; `target` as in `write_repro`."""
+    shrunk = shrink(
+        twin, failed.episode, failed.mode, failed.precision, timeout,
+        progress=lambda tried, left: progress("shrinking", tried, tried),
+    )  # fmt: skip
+    written = None if folder is None else write_repro(folder / "repro", shrunk, twin, plant, level, timeout, target)
+    return {"folder": None if written is None else str(written), **_shown(shrunk, written, plant)}
+
+
+def _shown(shrunk: Shrunk, written: Path | None, plant: str | None) -> dict[str, Any]:
+    """What a report says of a repro: the divergence, and both sides around it."""
+    short = shrunk.shortest
+    finding = short.finding
+    before = shrunk.moments[-2] if finding.step else None
+    planted = [] if plant is None else ["--plant", plant]
+    return {
+        "command": None if written is None else shlex.join(["overclock", "repro", str(written), *planted]),
+        "precision": shrunk.precision,
+        "mode": short.mode,
+        "actions": list(short.episode.actions),
+        "field": finding.field,
+        "step": finding.step,
+        "reference": finding.reference,
+        "performance": finding.performance,
+        "error": finding.error,
+        "tolerance": finding.tolerance,
+        "also_wrong": [other.field for other in shrunk.moments[-1].findings[1:]],
+        "states": {"before": None if before is None else _both(before), "after": _both(shrunk.moments[-1])},
+        "found_after": len(shrunk.original.episode.actions),
+        "minimal": shrunk.minimal,
+        "sentence": (
+            f"{finding.field} differs after {actions_text(len(short.episode.actions))}: the reference says "
+            f"{finding.reference}, the performance side {finding.performance}."
+        ),
+    }
+
+
+def _both(moment: Moment) -> dict[str, dict[str, Any]]:
+    """Everything both sides show at a moment."""
+    return {
+        name: {
+            **{f"state.{key}": value for key, value in lane_values(side.state, 0).items()},
+            **lane_values(side.outputs, 0),
+        }
+        for name, side in (("reference", moment.reference), ("performance", moment.performance))
+    }

@@ -1,0 +1,194 @@
+"""Level 3: which whole episodes are compared, and what they show together.
+
+Random play comes in both modes and every precision, and its clean episodes state a bound. The other sources go where
+random play does not, in the strictest precision and one step at a time: long pushes, the scripted player, whatever
+reaches new branches of the reference, trained policies. Where episodes must be equal bit for bit they run free as well.
+A finite environment is also walked exhaustively, a chaotic one held against the reference's own spread (envelope.py).
+No two comparisons share an episode; they share processes.
+"""
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from overclock.env import registry
+from overclock.verify.contract import Mode, Precision, Twin
+from overclock.verify.exhaustive.walk import check_exhaustively
+from overclock.verify.repro.episode import Episode
+from overclock.verify.rollout.actions import SourceMaker, controlled, random_legal, sticky
+from overclock.verify.rollout.envelope import LEAST_EPISODES, check_envelope
+from overclock.verify.rollout.guided import coverage_guided
+from overclock.verify.rollout.lockstep import compare_sides
+from overclock.verify.rollout.result import UNIFORM, RolloutResult
+from overclock.verify.rollout.trained_player import trained
+from overclock.verify.sides.kept import Sides
+
+SUMMARY = (
+    "mode", "precision", "actions", "passed", "episodes", "steps", "terminated", "truncated", "cut", "excused_flags",
+    "excusable_flags", "limit_reason", "too_many_excused", "beyond_horizon", "free_running_reason", "divergence_bound",
+    "branches",
+)  # fmt: skip
+GUIDED = "coverage-guided"
+ENVELOPE = 1_000  # keeps its episodes apart from those of the comparisons, which are numbered from 1
+LONG_SHARE = 10  # one long episode (of a player that does well) for this many random ones
+
+Progress = Callable[[str, int, int], None]  # comparison, finished episodes, all episodes
+
+
+@dataclasses.dataclass(frozen=True)
+class Diverging:
+    """An episode that left the contract, and how it was compared: what a repro is made from."""
+
+    episode: Episode
+    mode: Mode
+    precision: Precision
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """One comparison of level 3; `source` makes the source of its actions when its turn has come."""
+
+    mode: Mode
+    precision: Precision
+    actions: str
+    source: Callable[[], SourceMaker]
+    episodes: int
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        return f"{self.actions} actions, {self.precision}, {self.mode.replace('_', ' ')}"
+
+
+def check_rollouts(
+    twin: Twin,
+    controller: str | None,
+    episodes: int,
+    seed: int,
+    timeout: float,
+    progress: Progress,
+) -> tuple[dict[str, Any], Diverging | None]:
+    """Every comparison that the twin allows; also returns the first episode that diverged.
+
+    `controller` is the entry point of the environment's scripted player, where it has one.
+    """
+    results: list[RolloutResult] = []
+    # Numbers from 1, because a sequence of seeds that ends in zero is the one without it.
+    with Sides(twin, timeout) as sides:
+        for number, planned in enumerate(plan(twin, controller, episodes, seed, timeout, progress), start=1):
+            if planned.actions == "trained" and not all(result.passed for result in results):
+                continue  # training takes long, and there is nothing left to find out
+            source, lanes = planned.source(), min(twin.lanes, planned.episodes)
+            with sides.pair(planned.precision, lanes, traced=planned.actions == GUIDED) as pair:
+                result = compare_sides(
+                    *pair, twin, planned.episodes, planned.mode, planned.precision, planned.actions, source,
+                    seed=(seed, number), progress=Heard(progress, planned),
+                )  # fmt: skip
+            results.append(result)
+        enveloped = _enveloped(sides, twin, episodes, (seed, ENVELOPE), progress)
+    walked = None if twin.exhaustive is None else check_exhaustively(twin, timeout=timeout, **twin.exhaustive)
+    found = {"pass" if result.passed else "fail" for result in results}
+    found |= {part["verdict"] for part in (walked, enveloped) if part is not None}
+    level = {
+        "level": 3,
+        "name": "rollout",
+        "verdict": next(verdict for verdict in ("fail", "could not verify", "pass") if verdict in found),
+        "comparisons": [describe(result) for result in results],
+        "exhaustive": walked,
+        "envelope": enveloped,
+    }
+    return level, next(filter(None, map(diverging, results)), None) or _walked_into(walked)
+
+
+def _enveloped(
+    sides: Sides, twin: Twin, episodes: int, seed: tuple[int, ...], progress: Progress
+) -> dict[str, Any] | None:
+    """Free running of a chaotic system beside the reference's own spread, where the contract asks for it.
+
+    Every round of episodes is played ten times and more, so that its lanes are shared out evenly.
+    """
+    precision = twin.strictest
+    envelope, episodes = twin.contracts[precision].envelope, max(episodes, LEAST_EPISODES)
+    if envelope is None:
+        return None
+    planned = Comparison("free_running", precision, "envelope: uniform", lambda: random_legal, episodes)
+    lanes = math.ceil(episodes / math.ceil(episodes / twin.lanes))
+    with sides.pair(precision, lanes, traced=False) as pair:
+        return check_envelope(*pair, twin, envelope, episodes, random_legal, seed, Heard(progress, planned))
+
+
+def diverging(result: RolloutResult) -> Diverging | None:
+    """The episode of a comparison's first divergence."""
+    episode = result.first_episode
+    return None if episode is None else Diverging(episode, result.mode, result.precision)
+
+
+def _walked_into(walked: dict[str, Any] | None) -> Diverging | None:
+    """The one step from a given state that an exhaustive walk found to differ."""
+    found = None if walked is None else walked["first_mismatch"]
+    if walked is None or found is None or found["draws"]:  # no episode leads to a number that was chosen
+        return None
+    begins = {"state": found["state_before"], "actions": (found["action"],)} if found["state_before"] else {}
+    return Diverging(Episode(seed=0, **begins), "per_step", walked["precision"])
+
+
+def plan(
+    twin: Twin, controller: str | None, episodes: int, seed: int, timeout: float, progress: Progress
+) -> Iterator[Comparison]:
+    """What is compared, in order."""
+    long = max(1, episodes // LONG_SHARE)
+    strictest = twin.strictest
+    for precision in twin.contracts:
+        yield Comparison("per_step", precision, UNIFORM, lambda: random_legal, episodes)
+        yield Comparison("free_running", precision, UNIFORM, lambda: random_legal, episodes)
+        if controller is not None:
+            player = controlled(registry.load(controller))
+            for mode in _modes(twin, precision):
+                yield Comparison(mode, precision, "controlled", lambda player=player: player, long)
+    for mode in _modes(twin, strictest):
+        yield Comparison(mode, strictest, "sticky", lambda: sticky(base=random_legal), episodes)
+    for mode in _modes(twin, strictest) if twin.traced else ():
+        guided = coverage_guided(random_legal, legal_only=True)
+        yield Comparison(mode, strictest, GUIDED, lambda guided=guided: guided, episodes)
+    if twin.transfer is not None:
+        learnt = functools.cache(lambda: trained(twin, seed, timeout, progress, long))  # the same ones in both modes
+        for mode in _modes(twin, strictest):
+            yield Comparison(mode, strictest, "trained", learnt, long)
+
+
+def _modes(twin: Twin, precision: Precision) -> tuple[Mode, ...]:
+    """How sources other than random play are compared: a tolerance for episodes says little after a long one."""
+    return ("per_step", "free_running") if twin.contracts[precision].exact else ("per_step",)
+
+
+def describe(result: RolloutResult) -> dict[str, Any]:
+    """A comparison as plain data."""
+    described: dict[str, Any] = {key: getattr(result, key) for key in SUMMARY}
+    described["fields"] = [
+        {
+            "name": field.field.name,
+            "compared": field.compared,
+            "largest_error": field.largest_error,
+            "tolerance": field.tolerance,
+            "reason": field.field.reason,
+            "passed": field.first_divergence is None,
+        }
+        for field in result.fields.values()
+    ]
+    first = result.first_divergence
+    described["first_divergence"] = None if first is None else dataclasses.asdict(first)
+    return described
+
+
+@dataclasses.dataclass(frozen=True)
+class Heard:
+    """Progress of one comparison, under its title."""
+
+    progress: Progress
+    planned: Comparison
+
+    def __call__(self, finished: int) -> None:
+        """So many episodes are finished."""
+        self.progress(self.planned.title, finished, self.planned.episodes)

@@ -1,0 +1,214 @@
+"""Whole episodes side by side: the same actions and the same randomness on both sides, every field at every step.
+
+Two ways to run them. *Free running* synchronises the sides once, at reset, so errors may add up as they would for a
+user. *Per step* starts every step from the reference's own state, which measures the error of one step alone.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from overclock.errors import UsageError
+from overclock.verify.compare import judge, steering
+from overclock.verify.contract import Contract, Mode, Precision, Twin
+from overclock.verify.repro.episode import History
+from overclock.verify.rollout.actions import ActionSource, GuidedSource, SourceMaker
+from overclock.verify.rollout.result import Divergence, FieldResult, RolloutResult
+from overclock.verify.sides.process import CouldNotVerifyError, ProcessSubject
+from overclock.verify.sides.soundness import Form, require_same_actions
+from overclock.verify.sides.subject import Observed
+
+SEEDS = 1 << 31  # of episodes: references take 32-bit seeds, some of them signed ones
+
+
+def compare_rollouts(
+    twin: Twin,
+    episodes: int,
+    mode: Mode,
+    precision: Precision,
+    actions: str,
+    source: SourceMaker,
+    seed: int | tuple[int, ...] = 0,
+    num_lanes: int = 64,
+    timeout: float = 120.0,
+    progress: Callable[[int], None] = lambda finished: None,
+) -> RolloutResult:
+    """Run `episodes` episodes of both sides and compare them; `progress` hears how many are finished.
+
+    Episodes and actions follow from `seed`; another seed (or another tuple of them) has others.
+    """
+    if episodes < 1:
+        raise UsageError(f"episodes must be at least 1, got {episodes}.")
+    num_lanes = min(num_lanes, episodes)
+    with (
+        ProcessSubject(twin.reference, num_lanes, "the reference", timeout) as reference,
+        ProcessSubject(twin.performance_in(precision), num_lanes, "the performance side", timeout) as performance,
+    ):
+        return compare_sides(reference, performance, twin, episodes, mode, precision, actions, source, seed, progress)
+
+
+def compare_sides(
+    reference: ProcessSubject,
+    performance: ProcessSubject,
+    twin: Twin,
+    episodes: int,
+    mode: Mode,
+    precision: Precision,
+    actions: str,
+    source: SourceMaker,
+    seed: int | tuple[int, ...] = 0,
+    progress: Callable[[int], None] = lambda finished: None,
+) -> RolloutResult:
+    """The same with sides that run already, as many lanes of each, in the precision that is named."""
+    require_same_actions(reference, performance)
+    comparison = _Comparison(twin.contracts[precision], mode, precision, actions)
+    return comparison.run(reference, performance, episodes, source(reference.description), seed, progress)
+
+
+def seeds_of(sequence: np.random.SeedSequence) -> Iterator[int]:
+    """Seeds of episodes, without end."""
+    generator = np.random.default_rng(sequence)
+    while True:
+        yield int(generator.integers(SEEDS))
+
+
+class _Comparison:
+    """The lock-step loop and its bookkeeping. Lanes run episodes back to back until the quota is used up."""
+
+    def __init__(self, contract: Contract, mode: Mode, precision: Precision, actions: str) -> None:
+        self.contract = contract
+        self.mode: Mode = mode
+        self.result = RolloutResult(mode=mode, precision=precision, actions=actions)
+        self.result.limit_reason = contract.limit_reason
+        self.horizon = contract.free_running_steps if mode == "free_running" else None
+        if self.horizon is not None:
+            self.result.free_running_reason = contract.free_running_reason
+        for field in contract.fields:
+            self.result.fields[field.name] = FieldResult(field=field, tolerance=field.tolerance(mode))
+        self.drawn: set[str] = set()
+
+    def run(
+        self,
+        reference: ProcessSubject,
+        performance: ProcessSubject,
+        episodes: int,
+        action_source: ActionSource,
+        seed: int | tuple[int, ...],
+        progress: Callable[[int], None],
+    ) -> RolloutResult:
+        lanes = reference.num_envs
+        of_episodes, of_actions = np.random.SeedSequence(seed).spawn(2)
+        generator, numbers = np.random.default_rng(of_actions), seeds_of(of_episodes)
+        guided = action_source if isinstance(action_source, GuidedSource) else None
+        seeds = np.array([next(numbers) for _ in range(lanes)], np.int64)
+        if guided is not None:
+            reference.ask("trace")
+            seeds[:] = [guided.begin(generator, lane, int(seeds[lane])) for lane in range(lanes)]
+        counted = np.ones(lanes, np.bool_)  # lanes whose running episode belongs to the quota
+        length = np.zeros(lanes, np.int64)
+        started = lanes
+        self.history, form = History(lanes), Form(lanes)
+        ref = self._reset(form, reference, counted, seeds)
+        perf = performance.reset(counted, seeds, ref.draws)
+        self._compare(ref, perf, None, None, counted, seeds)
+        while counted.any():
+            before, action = ref, action_source(generator, steering(self.contract, ref, perf))
+            if self.mode == "per_step":
+                performance.set_state(before.state)
+            ref = form.after_step(reference.step(action))
+            self.drawn |= ref.draws.keys()
+            self.history.step(action, ref.draws)
+            perf = performance.step(action, ref.draws)
+            if guided is not None:
+                guided.learn(ref)
+            self._compare(ref, perf, before, action, counted, seeds)
+            length += 1
+            ended = self._count(ref, length, counted)
+            progress(self.result.episodes)
+            if not ended.any():
+                continue
+            length[ended] = 0
+            for lane in np.flatnonzero(ended & counted):
+                counted[lane] = started < episodes
+                started += int(counted[lane])
+                seeds[lane] = next(numbers)
+                if guided is not None:
+                    seeds[lane] = guided.begin(generator, int(lane), int(seeds[lane]))
+            ref = self._reset(form, reference, ended, seeds)
+            perf = performance.reset(ended, seeds, ref.draws)
+            self._compare(ref, perf, None, None, counted & ended, seeds)
+        if guided is not None:
+            self.result.branches = reference.ask("branches")
+        self._require_all_seen()
+        return self.result
+
+    def _reset(self, form: Form, reference: ProcessSubject, mask: np.ndarray, seeds: np.ndarray) -> Observed:
+        ref = form.after_reset(reference.reset(mask, seeds))
+        self.drawn |= ref.draws.keys()
+        self.history.reset(mask, ref.draws)
+        return ref
+
+    def _count(self, ref: Observed, length: np.ndarray, counted: np.ndarray) -> np.ndarray:
+        """Count a step and the episodes that end with it; returns the lanes that need a new one."""
+        terminated, truncated = ref.outputs["terminated"], ref.outputs["truncated"]
+        over, limit = terminated | truncated, self.contract.step_limit
+        cut = np.zeros_like(over) if limit is None else ~over & (length >= limit)
+        self.result.steps += int(counted.sum())
+        self.result.episodes += int(((over | cut) & counted).sum())
+        self.result.terminated += int((terminated & counted).sum())
+        self.result.truncated += int((truncated & counted).sum())
+        self.result.cut += int((cut & counted).sum())
+        return over | cut
+
+    def _compare(
+        self,
+        ref: Observed,
+        perf: Observed,
+        before: Observed | None,
+        action: np.ndarray | None,
+        counted: np.ndarray,
+        seeds: np.ndarray,
+    ) -> None:
+        steps = ref.state["steps"]
+        if self.horizon is not None and before is not None:
+            late = counted & (steps > self.horizon)
+            self.result.beyond_horizon += int(late.sum())
+            counted = counted & ~late
+        for field in self.contract.compared:
+            tolerance = field.tolerance(self.mode)
+            judged = judge(self.contract, field, tolerance, ref, perf)
+            if judged is None:
+                continue
+            result = self.result.fields.setdefault(field.name, FieldResult(field, tolerance))
+            errors, wrong = np.where(counted, judged.errors, 0.0), judged.wrong & counted
+            if field.name in self.contract.limit_fields:
+                self.result.excused_flags += int((judged.excused & counted).sum())
+                self.result.excusable_flags += int(counted.sum())
+            result.compared += int(counted.sum())
+            result.largest_error = max(result.largest_error, float(errors.max(initial=0.0)))
+            if wrong.any() and result.first_divergence is None:
+                lane = int(np.flatnonzero(wrong)[0])
+                result.episode = self.history.episode(lane, int(seeds[lane]))
+                result.first_divergence = Divergence(
+                    field=field.name,
+                    episode_seed=int(seeds[lane]),
+                    step=int(steps[lane]),
+                    reference=judged.reference[lane].tolist(),
+                    performance=judged.performance[lane].tolist(),
+                    error=float(errors[lane]),
+                    tolerance=tolerance,
+                    state_before={} if before is None else {k: v[lane].tolist() for k, v in before.state.items()},
+                    action=None if action is None else action[lane].tolist(),
+                )
+
+    def _require_all_seen(self) -> None:
+        """What was never looked at cannot be equal: no verdict, unless there is a difference already."""
+        for name, result in self.result.fields.items() if self.result.passed else ():
+            if not result.compared:
+                steps = self.result.steps
+                raise CouldNotVerifyError(f"could not verify: '{name}' was never compared in {steps} steps.")
+            if unknown := [draw for draw in result.field.draws if draw not in self.drawn]:
+                raise CouldNotVerifyError(
+                    f"could not verify: the contract says that the draw '{unknown[0]}' feeds '{name}', but the "
+                    f"reference reports {', '.join(sorted(self.drawn)) or 'no draws'}."
+                )

@@ -1,0 +1,207 @@
+"""Level 4, transfer: do policies trained on either side do equally well on both?
+
+Policies of several strengths are trained on both sides and evaluated on both with the same randomness. What decides is
+a paired TOST per group of policies, with margins fixed beforehand; two controls say whether the evaluation can be
+believed. Returns hide many errors, so this level can refute a twin but never replaces levels 1 to 3.
+"""
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from overclock.env.registry import load
+from overclock.errors import UsageError
+from overclock.verify.contract import Twin
+from overclock.verify.transfer.games import SYNTHETIC, Games, Group, Record
+from overclock.verify.transfer.judge import aa_control, judge_returns, judge_visits, margins_of, visits_of_reference
+from overclock.verify.transfer.plan import RANDOM, TransferPlan
+from overclock.verify.transfer.policies import Progress
+from overclock.verify.transfer.text import conclude
+
+
+def check_transfer(
+    twin: Twin,
+    plan: TransferPlan | None = None,
+    *,
+    seed: int = 0,
+    quick: bool = False,
+    timeout: float = 120.0,
+    progress: Progress = lambda what, done, total: None,
+) -> dict[str, Any]:
+    """Run level 4; returns its result. The plan is fixed, and `progress` hears its fingerprint, before anything runs.
+
+    `quick` shrinks the plan to something a test can run; the result says so.
+    """
+    twin = twin.learnt_as or twin
+    if plan is None:
+        plan = TransferPlan() if twin.transfer is None else load(twin.transfer)
+        assert isinstance(plan, TransferPlan)
+    if plan.precision not in twin.contracts:  # people train in float32, but not every twin has a contract for it
+        plan = dataclasses.replace(plan, precision=twin.strictest)
+    plan = plan.quick() if quick else plan
+    for bug in (plan.planted, plan.unseen):
+        if bug is not None and bug not in twin.plants:
+            raise UsageError(f"The transfer plan of {twin.name} plants '{bug}', which is none of the twin's bugs.")
+    registered = plan.registered(twin.name, seed)
+    progress(f"plan {registered['sha256'][:12]}", 1, 1)
+
+    games = Games(twin, plan, seed, timeout, progress)
+    judged, margins = _look_by_look(games, _bugs(plan))
+    started = time.perf_counter()
+    result = {
+        "groups": [
+            {**_named(group), **judged[group], "visited": _visits(games, games.performance, group, yardstick=True)}
+            for group in games.groups
+        ],
+        "controls": _controls(games, margins),
+        "margins": margins,
+        "alpha": plan.alpha,
+        "trained_on": list(games.sides),
+        "curves": games.curves,
+    }
+    verdict, summary = conclude(result, quick)
+    seconds = {**games.seconds, "judging": round(time.perf_counter() - started, 2)}
+    start = {"level": 4, "name": "transfer", "verdict": verdict, "summary": summary, "quick": quick}
+    return {**start, "plan": registered, **result, "seconds": seconds}
+
+
+def returns_alone(
+    twin: Twin, *, seed: int = 0, timeout: float = 120.0, progress: Progress = lambda what, done, total: None
+) -> dict[str, Any] | None:
+    """What a comparison of returns and nothing else says: untrained policies on both sides, with the same luck.
+
+    For the report on a twin that a lower level refuted: many ports were never compared in any other way. None where
+    the twin's plan states no margin for untrained policies.
+    """
+    twin = twin.learnt_as or twin
+    plan = None if twin.transfer is None else load(twin.transfer)
+    if plan is None or plan.margins is None or RANDOM not in plan.margins:
+        return None
+    plan = dataclasses.replace(
+        plan, strengths=((RANDOM, 0.0),), margins={RANDOM: plan.margins[RANDOM]}, looks=1, planted=None, unseen=None
+    )
+    games = Games(twin, plan, seed, timeout, progress)
+    judged, _ = _look_by_look(games, [])
+    found = judged[games.groups[0]]
+    means = [found[side]["mean"] for side in ("reference", "performance")]
+    says = {
+        "equivalent": "calls the two equivalent",
+        "different": "calls the two different, too",
+        "inconclusive": "cannot decide",
+    }
+    return {
+        "verdict": found["verdict"],
+        "reference": means[0],
+        "performance": means[1],
+        "margin": found["margin"],
+        "policies": found["policies"],
+        "episodes": found["episodes"],
+        "sentence": (
+            f"A comparison of mean returns with a margin of {found['margin']:g} {says[found['verdict']]}: untrained "
+            f"policies score {means[0]:.2f} on the reference and {means[1]:.2f} on the performance side "
+            f"({found['sentence']})."
+        ),
+    }
+
+
+def _look_by_look(games: Games, bugs: Sequence[str]) -> tuple[dict[Group, dict[str, Any]], dict[str, Any]]:
+    """Add policies to the groups that are still open, as often as the plan allows; also fixes the margins.
+
+    Known bugs are far beyond the margins, so the first look's policies see them; one that is made up of margins has to
+    be looked for as closely as the sides are compared.
+    """
+    plan, alpha, margins = games.plan, games.plan.alpha, {}
+    judged: dict[Group, dict[str, Any]] = {}
+    still_open = games.groups
+    for look in range(1, plan.looks + 1):
+        players = games.train(still_open, look)
+        games.play_reference(players)
+        if look == 1:  # before the performance side has played a single episode
+            margins = margins_of(plan, _by_strength(games))
+        planted = [bug for bug in bugs if look == 1 or bug == SYNTHETIC]
+        games.play_performance(players, planted, margins["values"])
+        for group in still_open:
+            found = _judge(games, games.performance, group, margins, alpha)
+            judged[group] = {**found, "look": look}
+        still_open = [group for group in still_open if judged[group]["verdict"] == "inconclusive"]
+        if not still_open:
+            break
+    return judged, margins
+
+
+def _controls(games: Games, margins: dict[str, Any]) -> dict[str, Any]:
+    """Whether the reference differs from itself, and whether bugs are seen: known ones, or one that is made up."""
+    plan, alpha = games.plan, games.plan.alpha
+    itself = [
+        {**_named(group), **aa_control(games.returns(games.reference, group), margins["values"][group[1]], alpha)}
+        for group in games.groups
+    ]
+    for one in itself:
+        one["equivalent"] = one["verdict"] == "equivalent"
+    controls: dict[str, Any] = {
+        "a_a": {
+            "passed": all(one["verdict"] != "different" for one in itself),
+            "equivalent": all(one["equivalent"] for one in itself),
+            "groups": itself,
+        },
+        "unseen": None,
+    }
+    for role, bug in (("planted", plan.planted or SYNTHETIC), ("unseen", plan.unseen)):
+        if bug is not None:
+            controls[role] = _control(games, bug, margins, alpha)
+    return controls
+
+
+def _control(games: Games, bug: str, margins: dict[str, Any], alpha: float) -> dict[str, Any]:
+    """A bug in the control groups. A known one is seen where one group shows it; a made-up one is in all of them."""
+    record, synthetic = games.bugs[bug], bug == SYNTHETIC
+    groups = [
+        {
+            **_named(group),
+            **_judge(games, record, group, margins, alpha),
+            "visited": None if synthetic else _visits(games, record, group),  # only rewards are made up
+        }
+        for group in games.control_groups
+    ]
+    verdicts = [group["verdict"] for group in groups]
+    seen = (all if synthetic else any)(verdict == "different" for verdict in verdicts)
+    return {
+        "bug": bug,
+        "synthetic": synthetic,
+        "seen": seen,
+        "result": "seen by transfer" if seen else "not seen by transfer",
+        "verdict": "different" if seen else "inconclusive" if "inconclusive" in verdicts else "equivalent",
+        "states_differ": any(group["visited"]["verdict"] == "different" for group in groups if group["visited"]),
+        "groups": groups,
+    }
+
+
+def _judge(games: Games, record: Record, group: Group, margins: dict[str, Any], alpha: float) -> dict[str, Any]:
+    """One group on a performance side against the same policies on the reference."""
+    names = [name for name in record if games.group_of(name) == group]
+    reference = {name: games.reference[name] for name in names}
+    margin = margins["values"][group[1]]
+    return judge_returns(games.returns(reference, group), games.returns(record, group), margin, alpha)
+
+
+def _visits(games: Games, record: Record, group: Group, yardstick: bool = False) -> dict[str, Any]:
+    names = games.dimensions()
+    reference = games.states({name: games.reference[name] for name in record}, group)
+    found = judge_visits(names, reference, games.states(record, group), family=len(record), seed=games.seed)
+    return {**found, "reference_against_itself_bits": visits_of_reference(names, reference)} if yardstick else found
+
+
+def _by_strength(games: Games) -> dict[str, Any]:
+    return {
+        strength: games.returns(games.reference, *(group for group in games.groups if group[1] == strength))
+        for strength, _ in games.plan.strengths
+    }
+
+
+def _bugs(plan: TransferPlan) -> list[str]:
+    return [bug for bug in (plan.planted or SYNTHETIC, plan.unseen) if bug is not None]
+
+
+def _named(group: Group) -> dict[str, str]:
+    return {"trained_on": group[0], "strength": group[1]}

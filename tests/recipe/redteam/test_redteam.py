@@ -1,0 +1,271 @@
+"""Every cheat is caught by the product's own judge, and those that their text gives away by the fence behind it too.
+
+`overclock redteam` tries all of them, which takes minutes of processor time. Here the text of all is read, and some
+meet the level that has to hold them.
+"""
+
+import json
+import types
+
+import pytest
+
+from overclock.cli.verification.redteam import Redteam
+from overclock.env import check
+from overclock.errors import MissingError, UsageError
+from overclock.recipe.judging.hygiene import Limits, check_source, dynamic, judge_inspection
+from overclock.recipe.judging.hygiene.frozen import Frozen, tree_hash
+from overclock.recipe.judging.hygiene.judge import ANSWER
+from overclock.recipe.judging.verdict import HELD_OUT, HYGIENE, Verdict, failure
+from overclock.recipe.redteam import Caught, blind_spots, breakouts, examine, find_cheats, open_court, redteam, staged
+from overclock.recipe.redteam.catch import find_suspect
+from overclock.recipe.redteam.cheats import HONEST, edited, honest_files
+from overclock.recipe.redteam.frauds import ALL_IS_WELL
+from overclock.recipe.redteam.ground import prepare, stage
+from overclock.recipe.sandbox import best
+
+ALL = {cheat.name: cheat for cheat in find_cheats()}
+# Their text is like anybody's: they are only wrong, only large, or remember in a way that only shows as they run.
+INNOCENT_TEXT = {
+    "special-cases-seeds", "drops-the-left", "drops-truncation", "nan-instead-of-an-end", "wrong-types",
+    "only-in-float64", "counts-out-of-sight", "calm-weather", "starts-alike", "long-limit", "hoards-memory",
+}  # fmt: skip
+BEHIND = {"calls-the-reference": "sandbox", "forges-answers": "level 1", "recorded-trajectories": "held-out"}
+INSPECTED = {"counts-through-a-helper": "hidden-state", "cached-outputs": "eager"}
+SEED = 7
+
+
+def frozen(files):
+    contents = {name: text.encode() for name, text in files.items()}
+    return Frozen(tree_hash(contents), contents)
+
+
+@pytest.fixture(scope="module")
+def court(tmp_path_factory):
+    pytest.importorskip("gymnasium", reason="the red team's reference is a Gymnasium environment")
+    try:
+        best()
+    except MissingError as error:
+        pytest.skip(str(error))
+    return open_court(tmp_path_factory.mktemp("court"))
+
+
+@pytest.fixture(scope="module")
+def practice(court):
+    return court.practise()
+
+
+@pytest.fixture
+def ground(practice, request):
+    with staged(find_suspect(request.param), practice) as prepared:
+        yield prepared
+
+
+@pytest.mark.parametrize("name", [HONEST, *ALL])
+def test_the_text_alone_gives_most_cheats_away(practice, name):
+    with staged(find_suspect(name), practice) as prepared:
+        found = check_source(prepared.candidate)
+    kept = [finding for finding in found if finding.rule != "derived"]  # which level 2 is to judge
+    assert bool(kept) is (name not in INNOCENT_TEXT | {HONEST, "own-auto-reset"}), found
+
+
+@pytest.mark.long
+def test_level_1_sees_what_no_episode_shows(court):
+    files = edited("env.py", blind_spots.STILL_IN_FLOAT32, blind_spots.NO_WIND, blind_spots.SAME_START)
+    files["records.py"] = edited("records.py", blind_spots.LATE_END)["records.py"]
+    found = court.judge.judge(frozen(files), 1, SEED)
+    wrong = {
+        (module["name"], one["precision"])
+        for module in found.report["modules"]
+        for one in module["comparisons"]
+        if not one["passed"]
+    }
+    assert {name for name, _ in wrong} >= {"transition", "draw_step", "draw_later", "time_limit"}
+    assert ("transition", "float32") in wrong
+    assert ("transition", "float64") not in wrong
+
+
+@pytest.mark.parametrize(("ground", "name"), [(name, name) for name in BEHIND], indirect=["ground"])
+def test_the_fence_behind_the_text_holds(court, ground, name):
+    result = examine(find_suspect(name), ground, court, SEED)
+    expected = "dynamic" if best().name == "none" and BEHIND[name] == "sandbox" else BEHIND[name]
+    assert list(result.layers) == ["static", expected], result.layers
+    assert (result.by, result.sentence) == ("static", result.layers["static"])
+
+
+@pytest.mark.parametrize(("ground", "rule"), INSPECTED.items(), indirect=["ground"], ids=list(INSPECTED))
+def test_what_is_inspected_shows_itself(ground, rule, monkeypatch):
+    monkeypatch.setattr(check, "CHECKS", ())
+    report = dynamic.Inspector(1, str(ground.candidate)).inspect()
+    assert rule in {finding.rule for finding in judge_inspection(report, Limits())}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("sandbox", ["best", "none"])
+def test_what_writes_outside_is_held_back_and_where_it_is_not_it_is_seen(court, sandbox, monkeypatch):
+    monkeypatch.setattr(court.unread, "sandbox", best().name if sandbox == "best" else sandbox)
+    with prepare() as folder:
+        harm = "".join((breakouts.EDIT, breakouts.WRITE, breakouts.STEAL)).replace("GROUND", str(folder))
+        files = {**honest_files(), "env.py": harm + honest_files()["env.py"]}
+        with stage(folder, files) as ground:
+            found = court.unread.judge(ground.frozen, HELD_OUT, SEED)
+            damage = ground.damage()
+    if court.unread.sandbox != "none":
+        assert (damage, found.passed) == (None, True)
+    else:
+        assert "conftest.py, test_gravity.py" in damage
+        assert "its own files changed" in found.failure["sentence"]
+
+
+@pytest.mark.parametrize("ground", ["hangs"], indirect=True)
+def test_nobody_waits_long_for_what_hangs(court, ground):
+    result = examine(find_suspect("hangs"), ground, court, SEED)
+    assert "no answer within 8 s" in result.layers["level 1"]
+
+
+def test_a_forged_inspection_has_every_entry_of_a_real_one():
+    assert all(f'"{name}"' in ALL_IS_WELL for name in ANSWER)
+
+
+@pytest.mark.long
+def test_every_cheat_is_caught_and_the_honest_candidate_is_not(court):
+    report = redteam(timeout=240.0)
+    assert [one["name"] for one in report["cheats"] if not one["caught"]] == []
+    assert report["control"]["passed"], report["control"]
+    behind = {one["name"]: [layer["layer"] for layer in one["layers"][1:]] for one in report["cheats"]}
+    given_away = [name for name in ALL if name not in INNOCENT_TEXT | {"own-auto-reset"}]
+    assert [name for name in given_away if ALL[name].level is not None and not behind[name]] == []
+
+
+# ---- how a suspect is tried ----
+
+
+class Told:
+    """A judge that knows what it will say, and remembers what it was asked."""
+
+    sandbox = "none"
+
+    def __init__(self, court, wrong, text=()):
+        self.project, self.wrong, self.text, self.asked = court.project, wrong, list(text), []
+
+    def read(self, folder):
+        return self.text
+
+    def judge(self, frozen, level, seed):
+        self.asked.append((level, seed))
+        if level in self.wrong:
+            return Verdict(level, "fail", 0, 1, failure(level, [f"{level} differs."]))
+        return Verdict(level, "pass", 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "layers", "asked", "again"),
+    [
+        ([], [1, 2], ["level 1"], [1], []),  # the level that is expected to catch it is asked first
+        ([], [2, 3], ["level 2"], [1, 0, 2], []),
+        ([], ["held-out"], ["held-out"], [1, 0, 2, 3, "held-out"], []),
+        ([], [HYGIENE], ["dynamic"], [1, 0], []),
+        ([], [], [], [1, 0, 2, 3, "held-out"], []),
+        (["a finding"], [HYGIENE, 1], ["static", "level 1"], [0], [1]),
+        (["a finding"], [HYGIENE], ["static"], [0], [1]),
+        (["a finding"], [1], ["level 1"], [0, 1], []),  # hygiene leaves it to the levels
+    ],
+)
+@pytest.mark.parametrize("ground", ["drops-the-left"], indirect=True)
+def test_a_suspect_is_tried_until_a_level_catches_it(court, ground, text, wrong, layers, asked, again):
+    judge, unread = Told(court, wrong, text), Told(court, wrong)
+    found = examine(ALL["drops-the-left"], ground, types.SimpleNamespace(judge=judge, unread=unread), SEED)
+    assert list(found.layers) == layers
+    assert (found.by, found.sentence) == (layers[0] if layers else None, found.layers.get(layers[0]) if layers else "")
+    assert judge.asked == [(level, SEED) for level in asked]
+    assert unread.asked == [(level, SEED) for level in again]
+
+
+# ---- the command ----
+
+
+def report(caught=True, passed=True):
+    cheat = {
+        "name": "hangs",
+        "what": "never comes back",
+        "by": "dynamic",
+        "sentence": "It was stopped.",
+        "seconds": 2.4,
+    }
+    layers = [{"layer": layer, "sentence": "It was stopped."} for layer in ("static", "dynamic")] if caught else []
+    control = {**cheat, "name": HONEST, "passed": passed, "layers": []}
+    return {
+        "schema": "overclock.redteam/1", "caught": int(caught), "total": 1, "sandbox": "bubblewrap", "seed": 7,
+        "seconds": 3.2, "cheats": [{**cheat, "caught": caught, "layers": layers}], "control": control,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "shown"),
+    [
+        (report(), 0, "static, dynamic"),
+        (report(caught=False), 1, "NOT CAUGHT"),
+        (report(passed=False), 1, "The honest candidate was caught by dynamic: It was stopped."),
+    ],
+)
+def test_the_command_shows_a_table_and_tells_by_its_exit_code(monkeypatch, capsys, given, code, shown):
+    monkeypatch.setattr("overclock.recipe.redteam.run.redteam", lambda *arguments: given)
+    assert Redteam().run() == code
+    out = capsys.readouterr().out
+    assert shown in out
+    assert f"{given['caught']} of 1 caught" in out
+
+
+def test_the_command_writes_json(monkeypatch, capsys):
+    monkeypatch.setattr("overclock.recipe.redteam.run.redteam", lambda *arguments: report())
+    assert Redteam(json=True).run() == 0
+    assert json.loads(capsys.readouterr().out) == report()
+
+
+@pytest.fixture
+def told(monkeypatch, court, practice):
+    """What a run does, in order, without trying anybody: the honest one passes, cheats with an x are caught."""
+    events = []
+
+    def freeze(suspect, practice):
+        events.append(suspect.name)
+        return staged(suspect, practice)
+
+    def draw(bits):
+        events.append("draw")
+        return 11
+
+    def judged(suspect, ground, court, seed):
+        assert ground.candidate.is_dir()
+        assert seed == 11
+        layers = {"static": "It says so.", "dynamic": "It does so."} if "x" in suspect.name else {}
+        return Caught(suspect.name, suspect.what, next(iter(layers), None), "", 0.1, layers)
+
+    stand_ins = {"staged": freeze, "secrets.randbits": draw, "examine": judged, "open_court": lambda *given: court}
+    for name, stand_in in stand_ins.items():
+        monkeypatch.setattr(f"overclock.recipe.redteam.run.{name}", stand_in)
+    return events
+
+
+def test_the_seed_is_drawn_when_every_candidate_is_frozen(told):
+    found = redteam()
+    assert told == [HONEST, *ALL, "draw"]
+    assert (found["schema"], found["seed"], found["total"]) == ("overclock.redteam/1", 11, len(ALL))
+    assert found["control"]["passed"]
+    caught = {cheat["name"] for cheat in found["cheats"] if cheat["caught"]}
+    assert caught == {name for name in ALL if "x" in name}
+    assert found["caught"] == len(caught)
+
+
+def test_one_cheat_may_be_tried_alone(told):
+    (cheat,) = redteam(only="exits-quietly")["cheats"]
+    assert told == [HONEST, "exits-quietly", "draw"]
+    assert [layer["layer"] for layer in cheat["layers"]] == ["static", "dynamic"]
+
+
+def test_bad_wishes_are_refused():
+    with pytest.raises(UsageError, match="No cheat is called 'x'; there are: recorded-trajectories"):
+        redteam(only="x")
+    with pytest.raises(UsageError, match="There is no sandbox called 'x'"):
+        redteam(sandbox="x")
+    with pytest.raises(UsageError, match="jobs must be at least 1"):
+        redteam(jobs=0)
