@@ -24,10 +24,10 @@ from overclock.adapters.host_border import (
     require_one_player,
     rows,
 )
+from overclock.env.autoreset import Autoreset
 from overclock.env.environment import Environment
 from overclock.errors import MissingError, UsageError
 from overclock.vector.host import HostStep, HostVector, Randomness
-from overclock.vector.vectorize import Autoreset
 
 try:
     import gymnasium

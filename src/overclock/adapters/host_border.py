@@ -8,12 +8,12 @@ import jax
 import numpy as np
 
 from overclock.env import registry
+from overclock.env.autoreset import Autoreset
 from overclock.env.environment import Environment
 from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space
 from overclock.errors import UsageError
 from overclock.vector.host import HostBackend as Backend
 from overclock.vector.host import HostVector, JaxHostVector, Randomness, host_vector, lives_in_rust
-from overclock.vector.vectorize import Autoreset
 
 Renderer = Callable[..., np.ndarray]  # (env, state, params) -> RGB array
 Seeds = int | Sequence[int | None] | None

@@ -8,20 +8,21 @@ import dataclasses
 import inspect
 import operator
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Self
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from overclock.env import registry
+from overclock.env.autoreset import Autoreset
 from overclock.env.environment import Environment, Params
 from overclock.env.options import checked_options
 from overclock.env.rng import Rng
 from overclock.env.spaces import Space
 from overclock.errors import UsageError
 from overclock.vector.resets import Fresh, Resets
-from overclock.vector.vectorize import Autoreset, VectorEnv, vectorize
+from overclock.vector.vectorize import VectorEnv, vectorize
 
 Randomness = Literal["overclock", "numpy"]  # whose numbers a batch draws
 HostBackend = Literal["xla", "c", "cuda", "native"]
@@ -38,6 +39,12 @@ class HostStep:
     truncated: np.ndarray
     final_obs: Any
     info: dict[str, Any]
+
+    @classmethod
+    def of(cls, outcome: tuple[Any, ...]) -> Self:
+        """What `VectorEnv.step` returned beside its state, (obs, reward, terminated, truncated, info), in NumPy."""
+        obs, reward, terminated, truncated, info = jax.tree.map(np.asarray, jax.device_get(outcome))
+        return cls(obs, reward, terminated, truncated, info.pop("final_observation"), info)
 
 
 class HostVector(Protocol):
@@ -116,11 +123,8 @@ class JaxHostVector:
 
     def step(self, actions: Any) -> HostStep:
         """As `HostVector.step`."""
-        obs, self.state, reward, terminated, truncated, info = self.venv.step(self.state, actions, self.params)
-        obs, reward, terminated, truncated, info = jax.tree.map(
-            np.asarray, jax.device_get((obs, reward, terminated, truncated, info))
-        )
-        return HostStep(obs, reward, terminated, truncated, info.pop("final_observation"), info)
+        obs, self.state, *outcome = self.venv.step(self.state, actions, self.params)
+        return HostStep.of((obs, *outcome))
 
     def action_mask(self) -> np.ndarray | None:
         """As `HostVector.action_mask`."""
