@@ -16,7 +16,6 @@ import numpy as np
 from overclock.adapters.envpool_xla import Batch, XlaFunctions, with_ids, xla_functions
 from overclock.adapters.gymnasium_spaces import to_gymnasium_space
 from overclock.adapters.host_border import (
-    Backend,
     batch_actions,
     build_host,
     copied,
@@ -24,6 +23,7 @@ from overclock.adapters.host_border import (
     require_one_player,
     rows,
 )
+from overclock.backends import HostBackend
 from overclock.env.autoreset import select
 from overclock.env.spaces import structure
 from overclock.errors import UsageError
@@ -184,7 +184,7 @@ def make(
     batch_size: int | None = None,
     seed: int | list[int] = DEFAULT_SEED,
     max_episode_steps: int | None = None,
-    backend: Backend = "xla",
+    backend: HostBackend = "xla",
     **static: Any,
 ) -> EnvPool:
     """`envpool.make` for an Overclock id.

@@ -8,12 +8,13 @@ import dataclasses
 import inspect
 import operator
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self, get_args
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from overclock.backends import HostBackend
 from overclock.env import registry
 from overclock.env.autoreset import Autoreset
 from overclock.env.environment import Environment, Params
@@ -25,8 +26,6 @@ from overclock.vector.resets import Fresh, Resets
 from overclock.vector.vectorize import VectorEnv, vectorize
 
 Randomness = Literal["overclock", "numpy"]  # whose numbers a batch draws
-HostBackend = Literal["xla", "c", "cuda", "native"]
-HOST_BACKENDS = ("xla", "c", "cuda", "native")
 
 
 @dataclasses.dataclass
@@ -190,8 +189,8 @@ def host_vector(
         raise UsageError(f"rng must be 'overclock' or 'numpy', got {rng!r}.")
     if rng == "numpy" and (backend != "xla" or resets is not None):
         raise UsageError("rng='numpy' goes with backend='xla' and without a reset strategy.")
-    if backend not in HOST_BACKENDS:
-        raise UsageError(f"backend must be one of {', '.join(map(repr, HOST_BACKENDS))}, got {backend!r}.")
+    if backend not in get_args(HostBackend):
+        raise UsageError(f"backend must be one of {', '.join(map(repr, get_args(HostBackend)))}, got {backend!r}.")
     if backend == "xla" and lives_in_rust(env):
         backend = "native"
     if backend == "native":

@@ -5,24 +5,22 @@ The vector's state owns its randomness, so stepping needs no key, and a saved st
 
 import dataclasses
 import functools
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from overclock.backends import BatchBackend
 from overclock.env.autoreset import Autoreset, select, step_with_autoreset
 from overclock.env.environment import Environment, EnvState, Key, Obs, Params
 from overclock.env.rng import Rng, Section
 from overclock.env.struct import Struct
 from overclock.errors import UsageError
-from overclock.vector.fused import kernel_step, refuse_strategies, works_here
+from overclock.vector.fused import kernel_step, refuse_strategies, require_kernel
 from overclock.vector.lane import sample_action
 from overclock.vector.resets import Fresh, Resets, ResetStore
-
-Backend = Literal["auto", "xla", "c", "cuda"]
-BACKENDS = ("auto", "xla", "c", "cuda")
 
 
 class VectorState(Struct):
@@ -42,7 +40,7 @@ class VectorEnv:
     num_envs: int
     autoreset: Autoreset = "same_step"
     resets: Resets = Fresh()
-    backend: Backend = "auto"
+    backend: BatchBackend = "auto"
 
     def default_params(self) -> Params:
         """The parameters of the reference, shared by all lanes."""
@@ -175,7 +173,7 @@ def vectorize(
     num_envs: int,
     autoreset: Autoreset = "same_step",
     resets: Resets | None = None,
-    backend: Backend = "auto",
+    backend: BatchBackend = "auto",
 ) -> VectorEnv:
     """Run `num_envs` instances of `env` as one pure function.
 
@@ -191,12 +189,12 @@ def vectorize(
         raise UsageError(f"num_envs must be a positive whole number, got {num_envs!r}.")
     if autoreset not in get_args(Autoreset):
         raise UsageError(f"autoreset must be 'same_step', 'next_step' or 'off', got {autoreset!r}.")
-    if backend not in BACKENDS:
-        raise UsageError(f"backend must be one of {', '.join(map(repr, BACKENDS))}, got {backend!r}.")
+    if backend not in get_args(BatchBackend):
+        raise UsageError(f"backend must be one of {', '.join(map(repr, get_args(BatchBackend)))}, got {backend!r}.")
     venv = VectorEnv(env, int(num_envs), autoreset, Fresh() if resets is None else resets, backend)
     if backend in ("c", "cuda"):
         refuse_strategies(venv)
-        works_here(env, backend)
+        require_kernel(env, backend)
     return venv
 
 

@@ -7,12 +7,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from overclock.backends import Backend
 from overclock.env import registry
 from overclock.env.autoreset import select
 from overclock.env.environment import Environment, EnvState
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Box, Discrete, MultiDiscrete
-from overclock.vector.fused import Backend, lane_map, works_here
+from overclock.vector.fused import lane_map, require_kernel
 from overclock.vector.host import flatten_state
 from overclock.verify.exhaustive.cells import Cells
 from overclock.verify.exhaustive.jax_cells import next_limit
@@ -42,7 +43,7 @@ class JaxSubject:
         load_patched([Patch(**patch) for patch in patches or []])
         env, defaults = registry.make(env_id, **(static or {}))
         if backend in ("c", "cuda"):
-            works_here(env, backend)
+            require_kernel(env, backend)
         self.backend = backend
         self._begin(num_envs, env, defaults.replace(**(params or {})))
 
