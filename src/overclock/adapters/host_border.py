@@ -26,7 +26,7 @@ def build_host(
     env: str | Environment[Any, Any],
     num_envs: int,
     autoreset: Autoreset,
-    backend: HostBackend = "xla",
+    backend: HostBackend = "auto",
     max_episode_steps: int | None = None,
     rng: Randomness = "overclock",
     **static: Any,

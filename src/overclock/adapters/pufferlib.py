@@ -48,7 +48,7 @@ class PufferVec(_Base):  # pyright: ignore[reportGeneralTypeIssues]
         *,
         buf: Mapping[str, np.ndarray] | None = None,
         seed: int | None = None,
-        backend: HostBackend = "xla",
+        backend: HostBackend = "auto",
         max_episode_steps: int | None = None,
         **static: Any,
     ) -> None:

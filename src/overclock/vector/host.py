@@ -22,6 +22,7 @@ from overclock.env.options import checked_options
 from overclock.env.rng import Rng
 from overclock.env.spaces import Space
 from overclock.errors import UsageError
+from overclock.vector.fused.support import kernel_is_fastest
 from overclock.vector.resets import Fresh, Resets
 from overclock.vector.vectorize import VectorEnv, vectorize
 
@@ -174,24 +175,24 @@ def host_vector(
     resets: Resets | None = None,
     params: Params | None = None,
     seed: int | None = None,
-    backend: HostBackend = "xla",
+    backend: HostBackend = "auto",
     rng: Randomness = "overclock",
     **static: Any,
 ) -> HostVector:
     """A `HostVector` of an environment given by id (with its static fields) or as an object.
 
-    `backend="c"` (or `"cuda"`) steps the batch by a kernel made from the rules, `backend="native"` asks for the Rust
-    implementation, where there is one and `overclock-native` is installed;
-    it is what an id gets whose rules are in Rust anyway (the Game Boy's).
+    `backend="auto"` takes what steps the batch fastest: the Rust implementation of an id whose rules are in Rust (the
+    Game Boy's), else the C kernel made from the rules where one can be made here and a lane's state stays in registers,
+    else XLA. `"xla"`, `"c"`, `"cuda"` and `"native"` (Rust, with `overclock-native` installed) ask for one of them.
     `rng="numpy"` for the reference's own random numbers, where the order of the draws allows it (translated ones).
     """
     if rng not in ("overclock", "numpy"):
         raise UsageError(f"rng must be 'overclock' or 'numpy', got {rng!r}.")
-    if rng == "numpy" and (backend != "xla" or resets is not None):
+    if rng == "numpy" and (backend not in ("auto", "xla") or resets is not None):
         raise UsageError("rng='numpy' goes with backend='xla' and without a reset strategy.")
     if backend not in get_args(HostBackend):
         raise UsageError(f"backend must be one of {', '.join(map(repr, get_args(HostBackend)))}, got {backend!r}.")
-    if backend == "xla" and lives_in_rust(env):
+    if backend in ("auto", "xla") and lives_in_rust(env):
         backend = "native"
     if backend == "native":
         if not isinstance(env, str):
@@ -212,11 +213,14 @@ def host_vector(
         from overclock.vector.numpy_host import NumpyHostVector
 
         return NumpyHostVector(env, num_envs, autoreset, params, seed)
-    if backend == "c":
+    venv = vectorize(env, num_envs, autoreset, resets, backend)
+    if backend == "auto":  # arrays of NumPy lie where the processor computes, whatever device JAX uses
+        venv = dataclasses.replace(venv, backend="c" if kernel_is_fastest(venv, "c") else "xla")
+    if venv.backend == "c":
         from overclock.vector.kernel_host import KernelHostVector
 
-        return KernelHostVector(vectorize(env, num_envs, autoreset, resets, backend), params, seed)
-    return JaxHostVector(vectorize(env, num_envs, autoreset, resets, backend), params, seed)
+        return KernelHostVector(venv, params, seed)
+    return JaxHostVector(venv, params, seed)
 
 
 def lives_in_rust(env: Any) -> bool:

@@ -1,13 +1,10 @@
 """What `backend="auto"` takes: the kernel where a lane's state stays in registers, else XLA; never another result."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from probes import Countdown, CountdownParams, CountdownState
-from vector.fused.programs import KERNEL
+from vector.fused.programs import KERNEL, Tabled
 
 import overclock
 from overclock.c_compiler import c_compiler_fault
@@ -20,15 +17,6 @@ from overclock.vector.fused.compilers import compiled, kept_in
 from overclock.vector.fused.support import stays_in_registers
 
 pytestmark = pytest.mark.skipif(bool(c_compiler_fault()), reason=c_compiler_fault())
-
-
-@dataclasses.dataclass(frozen=True)
-class Tabled(Countdown):
-    """Its observation is looked up."""
-
-    def observe(self, state: CountdownState, params: CountdownParams):
-        table = jnp.arange(40, dtype=jnp.float32) ** 2
-        return {name: table[leaf] for name, leaf in vars(state).items() if leaf.dtype == jnp.int32}
 
 
 @pytest.mark.parametrize(("name", "static"), [("cartpole", {}), ("pong", {}), ("pong", {"frameskip": 8})])

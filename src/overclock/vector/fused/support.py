@@ -63,13 +63,16 @@ def fastest_backend(venv: "VectorEnv") -> Backend:
     if venv.backend != "auto":
         return venv.backend
     kernel: Kernel = "c" if device().platform == "cpu" else "cuda"
-    if not isinstance(venv.resets, Fresh):
-        return "xla"
+    return kernel if kernel_is_fastest(venv, kernel) else "xla"
+
+
+def kernel_is_fastest(venv: "VectorEnv", kernel: Kernel) -> bool:
+    """Whether a kernel of the batch can be made here and keeps a lane's state in registers."""
     try:
         require_kernel(venv.env, kernel)
-        return kernel if stays_in_registers(venv.env, kernel) else "xla"
+        return isinstance(venv.resets, Fresh) and stays_in_registers(venv.env, kernel)
     except (UnsupportedError, MissingError):
-        return "xla"
+        return False
 
 
 def device() -> Any:
