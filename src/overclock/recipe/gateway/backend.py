@@ -37,7 +37,7 @@ class Answer:
         return cls(status, JSON_TYPE, iter([json.dumps(content, ensure_ascii=False).encode()]))
 
 
-class Backend(Protocol):
+class ModelBackend(Protocol):
     """Answers calls, from many threads at once."""
 
     @property

@@ -37,7 +37,7 @@ class ScriptedModel:
         self._choose, self._folder, self._tokens, self._pause = choose, folder, tokens, pause
 
     def answer(self, call: Call) -> Answer:
-        """As `Backend.answer`."""
+        """As `ModelBackend.answer`."""
         if call.operation == "count":
             return Answer.whole(call.dialect.counted(self._tokens.input))
         said = list(call.dialect.said(call.json))
@@ -55,7 +55,7 @@ class ScriptedModel:
         return Answer(200, EVENT_STREAM if call.streams else JSON_TYPE, self._spoken(pieces, fault))
 
     def close(self) -> None:
-        """As `Backend.close`."""
+        """As `ModelBackend.close`."""
 
     def _reply(self, call: Call, turn: Turn | None, done: int, number: int) -> Reply:
         tools = list(call.dialect.tools(call.json))
