@@ -1,1 +1,4 @@
-"""A run on disk: its folder and journal, what is read back from them (status, cost, candidates), and its report."""
+"""A run on disk: `runs/<id>/` with its journal, frozen candidates, status and report.
+
+Everything that is shown about a run is computed from its journal.
+"""
