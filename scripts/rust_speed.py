@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from overclock.errors import MissingError
-from overclock.recipe.agents.built_in import program_of
+from overclock.recipe.agents.builtin_agent import program_of
 from overclock.recipe.judging.original_speed import SpeedUp, beside_original
 from overclock.recipe.judging.rust import target
 from overclock.recipe.loop.briefing import MAIN

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from overclock.recipe.agents.built_in import program_of
+from overclock.recipe.agents.builtin_agent import program_of
 from overclock.recipe.judging.original_speed import BATCH, beside_original
 from overclock.recipe.loop.translate import Finished
 from overclock.recipe.project.project import Project
