@@ -10,8 +10,8 @@ from pathlib import Path
 from overclock.errors import MissingError, UsageError
 from overclock.files import write_whole
 from overclock.recipe.agents.base import Ended, Endpoint, Task, Work
+from overclock.recipe.agents.output_fields import UnreadableError
 from overclock.recipe.agents.protocols import PROTOCOLS, Answer, Message
-from overclock.recipe.agents.spoken import UnreadableError
 from overclock.recipe.agents.tools import Tools
 from overclock.recipe.agents.transport import FailedError, Line, OutOfTimeError
 from overclock.recipe.gateway.usage import Usage

@@ -16,8 +16,8 @@ from pathlib import Path
 from overclock.errors import MissingError, UsageError
 from overclock.files import write_whole
 from overclock.recipe.agents.base import Ended, Endpoint, Task, Work
-from overclock.recipe.agents.dialects import REFUSING, Said, listen
-from overclock.recipe.agents.homes import make_folder, write_file
+from overclock.recipe.agents.outputs import REFUSING, Said, listen
+from overclock.recipe.agents.private_home import make_folder, write_file
 from overclock.recipe.agents.processes import GRACE_SECONDS, Ran, run_program
 from overclock.recipe.agents.profile import OPTIONS, Profile, fill
 from overclock.recipe.agents.sessions import since_last_call

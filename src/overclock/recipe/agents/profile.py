@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from overclock.errors import UsageError
-from overclock.recipe.agents.dialects import DIALECTS
+from overclock.recipe.agents.outputs import DIALECTS
 
 Scope = Literal["invocation", "session"]
 BUILT_IN = Path(__file__).with_name("profiles")

@@ -4,7 +4,7 @@ import dataclasses
 import json
 from typing import Any, Protocol
 
-from overclock.recipe.agents.spoken import UnreadableError, count, counted, usage_of, words
+from overclock.recipe.agents.output_fields import UnreadableError, count, counted, usage_of, words
 from overclock.recipe.gateway.usage import Usage
 
 ToolDescriptions = dict[str, tuple[str, dict[str, Any]]]

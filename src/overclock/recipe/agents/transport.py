@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from overclock.errors import MissingError
-from overclock.recipe.agents.dialects import REFUSING
+from overclock.recipe.agents.outputs import REFUSING
 
 BUSY = (408, 409, 429, 500, 502, 503, 504, 529)
 RETRIES = 4

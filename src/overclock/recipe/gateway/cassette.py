@@ -9,7 +9,7 @@ from overclock.recipe.gateway.backend import Answer, CutError, UnansweredError
 from overclock.recipe.gateway.call import Call
 from overclock.recipe.gateway.dialects import DIALECTS, Dialect, Json
 from overclock.recipe.gateway.exchange import Exchange
-from overclock.recipe.gateway.normal import fingerprint, first_difference, normalised
+from overclock.recipe.gateway.normalise import fingerprint, first_difference, normalised
 from overclock.recipe.gateway.reader import EVENT_STREAM, split_events
 
 DOES_NOT_FIT = 422  # not 409, which clients take for something that passes

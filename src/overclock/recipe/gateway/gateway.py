@@ -10,6 +10,7 @@ from pathlib import Path
 from overclock.errors import UsageError
 from overclock.recipe.gateway.backend import Answer, CutError, ModelBackend, UnansweredError, problem
 from overclock.recipe.gateway.call import Call
+from overclock.recipe.gateway.client_connection import Client
 from overclock.recipe.gateway.dialects import DIALECTS, DialectName
 from overclock.recipe.gateway.exchange import Recorder
 from overclock.recipe.gateway.ledger import Ledger, OpenCall, Outcome, UnrecordedError
@@ -18,7 +19,6 @@ from overclock.recipe.gateway.prices import Prices
 from overclock.recipe.gateway.reader import Reader, data_of, messages, split_events
 from overclock.recipe.gateway.server import LoopbackServer, UnixServer
 from overclock.recipe.gateway.usage import Usage
-from overclock.recipe.gateway.wire import Client
 
 PAYMENT_REQUIRED = 402  # ends every agent we know at once, with our message shown
 BAD_REQUEST = 400  # the agent may ask otherwise

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from overclock.recipe.gateway.call import BadCallError, Call
-from overclock.recipe.gateway.wire import Client, read_body
+from overclock.recipe.gateway.client_connection import Client, read_body
 
 log = logging.getLogger(__name__)
 Serve = Callable[[Call, Client], None]

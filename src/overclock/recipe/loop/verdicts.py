@@ -11,7 +11,7 @@ from typing import Any
 
 from overclock.files import write_whole
 from overclock.recipe.judging.hygiene.frozen import Frozen
-from overclock.recipe.judging.hygiene.meaning import meaning
+from overclock.recipe.judging.hygiene.program_hash import program_hash
 from overclock.recipe.judging.judged_by import store_rules
 from overclock.recipe.judging.speed import Race
 from overclock.recipe.judging.verdict import HELD_OUT, HYGIENE, Level, Verdict
@@ -44,7 +44,7 @@ class Verdicts:
         if key in self._known:
             return _verdict(self._known[key])
         # Hygiene reads the text itself.
-        program = (frozen.hash if level == HYGIENE else meaning(frozen), level, module)
+        program = (frozen.hash if level == HYGIENE else program_hash(frozen), level, module)
         if program in self._of_programs:
             known = self._repeated(frozen, self._of_programs[program])
         elif level == HELD_OUT:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from overclock.recipe.agents.dialects import DIALECTS, listen
+from overclock.recipe.agents.outputs import DIALECTS, listen
 from overclock.recipe.gateway.usage import Usage
 
 GOLDEN = Path(__file__).with_name("golden")

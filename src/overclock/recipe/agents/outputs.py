@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from overclock.recipe.agents.spoken import (
+from overclock.recipe.agents.output_fields import (
     UnreadableError,
     count,
     counted,
