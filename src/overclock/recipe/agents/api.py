@@ -45,7 +45,6 @@ class ApiAgent:
         self._stop = threading.Event()
 
     def work(self, task: Task, endpoint: Endpoint | None) -> Work:
-        """As `Agent.work`."""
         started = time.monotonic()
         where = self._direct() if endpoint is None else endpoint
         line = Line(
