@@ -1,4 +1,4 @@
-"""An agent without a model that repeats the work of an earlier run, read from that run's journal."""
+"""An agent without a model that repeats the work of an earlier run from that run's journal."""
 
 from pathlib import Path
 
