@@ -35,7 +35,7 @@ from overclock.recording.sites.sites import Site, tupled
 from overclock.translate.compiler import Compiler
 from overclock.translate.jax.file import print_jax
 from overclock.translate.program import Program
-from overclock.translate.python.draws import DrawSite
+from overclock.translate.ir.sites import DrawSite
 from overclock.translate.python.frames import source_of
 from overclock.translate.rust.file import print_rust
 

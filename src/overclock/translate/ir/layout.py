@@ -8,24 +8,19 @@ from overclock.recording import shapes
 from overclock.recording.circles import CIRCLE
 from overclock.recording.errors import UnsupportedError
 from overclock.recording.shapes import Array, Choice, Exactly, Fixed, Many, Maybe, Number, Record, Shape, leaves, same
-from overclock.translate.ir.nodes import Builder, Const, Operand, Type, Var
+from overclock.translate.ir.nodes import Builder, Const, Let, Operand, Type, Var
+from overclock.translate.ir.store import ArrayCell, DictCell, ListCell, ManyCell, ObjectCell, Store
 from overclock.translate.ir.values import (
-    ArrayCell,
     Bound,
     Closure,
-    DictCell,
     Elem,
     Gone,
     Known,
-    ListCell,
-    ManyCell,
     May,
     Num,
-    ObjectCell,
     Pack,
     Pick,
     Ref,
-    Store,
     Super,
     Value,
     View,
@@ -297,8 +292,6 @@ def stack(builder: Builder, rows: list[Operand], dtype: str) -> Operand:
         return Const(np.stack([np.asarray(row.value, dtype) for row in rows]))  # pyright: ignore[reportAttributeAccessIssue]
     size = next(row.type.shape for row in rows if isinstance(row, Var))
     out = Var(Type(dtype, (len(rows), *size)))
-    from overclock.translate.ir.nodes import Let
-
     builder.emit(Let(out, "stack", tuple(rows)))
     return out
 
@@ -312,3 +305,19 @@ def resized(builder: Builder, operand: Operand, capacity: int) -> Operand:
         return builder.let("getitem", lambda a: a[:capacity], operand, index=(("slice", None, capacity, None),))
     widths = [(0, capacity - have)] + [(0, 0)] * (len(operand.type.shape) - 1)
     return builder.let("pad", lambda a: np.pad(a, widths), operand, widths=widths)
+
+
+def widen_constants(shape: Shape) -> Shape:
+    """Constants inside a shape that may change become what they are instances of."""
+    match shape:
+        case Exactly(value):
+            return shapes.of_python(value)
+        case Fixed(items, kind):
+            return Fixed(tuple(widen_constants(item) for item in items), kind)
+        case Maybe(of):
+            return Maybe(widen_constants(of))
+        case Record(cls, fields):
+            return Record(cls, tuple((key, widen_constants(part)) for key, part in fields))
+        case Many(of, capacity, kind):
+            return Many(widen_constants(of), capacity, kind)
+    return shape

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from overclock.translate.ir.sites import DrawSite
 from overclock.translate.jax.wrap import signature, wrapped
-from overclock.translate.python.draws import DrawSite
 
 
 def leaf_shape(site: DrawSite) -> tuple[int, ...]:

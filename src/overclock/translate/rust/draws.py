@@ -10,7 +10,7 @@ import numpy as np
 
 from overclock.recording.errors import UnsupportedError
 from overclock.translate.ir.nodes import Const
-from overclock.translate.python.draws import DrawSite
+from overclock.translate.ir.sites import DrawSite
 from overclock.translate.rust.elements import Elements
 from overclock.translate.rust.index import Place, Places, spread
 from overclock.translate.rust.words import ADD, MUL, Text, field_name

@@ -11,8 +11,8 @@ from overclock.recording.errors import UnsupportedError
 from overclock.recording.observations import flat_space
 from overclock.recording.shapes import Leaf
 from overclock.translate.ir.nodes import Operand
+from overclock.translate.ir.sites import DrawSite
 from overclock.translate.program import Function, Program
-from overclock.translate.python.draws import DrawSite
 from overclock.translate.rust.draws import drawn_fields
 from overclock.translate.rust.helpers import RESERVED as HELPER_NAMES
 from overclock.translate.rust.helpers import Helpers
