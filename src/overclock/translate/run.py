@@ -34,7 +34,7 @@ Path = tuple[str, ...]
 class Run:
     """One function of the reference, interpreted once, and what it leaves behind.
 
-    `state` has the attributes that are state as far as that is known, `refused` the attributes that must not be read, and why.
+    `state` has the attributes that are state, as far as that is known; `refused` those that must not be read, and why.
     """
 
     def __init__(

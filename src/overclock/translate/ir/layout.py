@@ -8,7 +8,7 @@ from overclock.recording import shapes
 from overclock.recording.circles import CIRCLE
 from overclock.recording.errors import UnsupportedError
 from overclock.recording.shapes import Array, Choice, Exactly, Fixed, Many, Maybe, Number, Record, Shape, leaves, same
-from overclock.translate.ir.nodes import Builder, Const, Let, Operand, Type, Var
+from overclock.translate.ir.nodes import Builder, Const, Let, Operand, Type, Var, ranged
 from overclock.translate.ir.store import ArrayCell, DictCell, ListCell, ManyCell, ObjectCell, Store
 from overclock.translate.ir.values import (
     Bound,
@@ -205,9 +205,7 @@ class Layout:
                 inner = [self._lift(item, left, store) for item in items]
                 return Pack(tuple(inner)) if kind == shapes.TUPLE else store.new(ListCell(inner, kind))
             case Many(of, capacity, kind):
-                length = left.pop(0)
-                if isinstance(length, Var):
-                    length.low, length.high = 0, capacity
+                length = ranged(left.pop(0), 0, capacity)
                 count = len(leaves(of))
                 mine = [left.pop(0) for _ in range(count)]
                 return store.new(ManyCell(of, capacity, mine, length, kind))
@@ -276,8 +274,7 @@ def chosen(index: Operand, options: tuple[Any, ...]) -> Value:
     if isinstance(index, Const):
         inner = options[int(index.value)]
         return inner if isinstance(inner, Bound | Closure | Super) else Known(inner)
-    index.low, index.high = 0, len(options) - 1
-    return Pick(index, options)
+    return Pick(ranged(index, 0, len(options) - 1), options)
 
 
 def zeros(dtype: str, shape: tuple[int, ...] = ()) -> Const:

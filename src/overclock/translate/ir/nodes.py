@@ -369,6 +369,13 @@ def bounds(operand: Operand) -> tuple[int | None, int | None]:
     return operand.low, operand.high
 
 
+def ranged(operand: Operand, low: int, high: int | None) -> Operand:
+    """An operand, of which it is known from now on in which range it is."""
+    if isinstance(operand, Var):
+        operand.low, operand.high = low, high
+    return operand
+
+
 def distance(a: Operand, b: Operand) -> int | None:
     """b - a, where that is known although a and b are not."""
     if not isinstance(a, Var) or not isinstance(b, Var):

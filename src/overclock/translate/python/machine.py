@@ -4,9 +4,10 @@ A `Machine` is handed to every rule. Rules are plain functions in tables; interp
 """
 
 import ast
+import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from overclock.translate.ir.layout import Layout
 from overclock.translate.ir.nodes import Builder, Const, Operand
 from overclock.translate.ir.sites import DrawSite
 from overclock.translate.ir.store import ArrayCell, Cell, DictCell, ListCell, Store
-from overclock.translate.ir.values import Closure, Elem, Gone, Known, May, Num, Pack, Ref, Value
+from overclock.translate.ir.values import Closure, Elem, Gone, Known, May, Num, Pack, Ref, Value, constants
 from overclock.translate.python.frames import Frame, is_library
 from overclock.translate.python.memory.arrays import Arrays
 
@@ -76,6 +77,17 @@ class Machine:
         """The local names of the innermost active call."""
         return self.store.frames[-1]
 
+    @contextlib.contextmanager
+    def inside_loop(self, note: str, most: int | None) -> Iterator[None]:
+        """Inside, a site draws several times; `most`: how many turns there are at most."""
+        if not self.loops:
+            self.counted.clear()
+        self.loops.append((note, most))
+        try:
+            yield
+        finally:
+            self.loops.pop()
+
     # ---- values ----
 
     def present(self, value: Value) -> Value:
@@ -128,6 +140,13 @@ class Machine:
             items = tuple(self.constant(item) for item in value)
             return Known(value) if all(isinstance(item, Known) for item in items) else Pack(items)
         return Known(value)
+
+    def computed(self, function: Callable[..., Any], args: list[Value], keywords: dict[str, Value]) -> Value | None:
+        """What Python itself gives where all arguments are known; None where one is not."""
+        if not all(isinstance(one, Known) for one in (*args, *keywords.values())):
+            return None
+        named = dict(zip(keywords, constants(keywords.values()), strict=True))
+        return self.constant(function(*constants(args), **named))
 
     def new_list(self, items: list[Value]) -> Ref:
         """A new list. (Evaluating the items may replace the store, so they are evaluated before it is asked for.)"""

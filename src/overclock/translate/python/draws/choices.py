@@ -6,7 +6,7 @@ import numpy as np
 
 from overclock.recording.errors import UnsupportedError
 from overclock.translate.ir.layout import number
-from overclock.translate.ir.nodes import Const, Operand, Var
+from overclock.translate.ir.nodes import Const, Operand, ranged
 from overclock.translate.ir.store import ListCell
 from overclock.translate.ir.values import Known, Ref, Value
 from overclock.translate.python.draws.numbers import position_of_unit, size_of
@@ -56,9 +56,7 @@ def _choice_position(machine: Machine, draw: Draw, count: Operand, size: tuple[i
     if isinstance(count, Const) and ok and not is_plain(machine, draw):
         arguments = {} if weights is None else {"p": [float(one) for one in np.asarray(weights)]}
         at = drawn(machine, draw, "index", size, "int64", n=int(count.value), **arguments)
-        if isinstance(at, Var):
-            at.low, at.high = 0, int(count.value) - 1
-        return at
+        return ranged(at, 0, int(count.value) - 1)
     unit = drawn(machine, draw, "unit", size)
     if ok and weights is None:
         return position_of_unit(machine, unit, count)
@@ -70,9 +68,7 @@ def _choice_position(machine: Machine, draw: Draw, count: Operand, size: tuple[i
     if size:
         raise UnsupportedError("several weighted choices with weights that are not known")
     at = machine.builder.cast(machine.builder.let("sum", np.sum, passed), "int64")
-    if isinstance(at, Var):
-        at.low, at.high = 0, int(count.value) - 1
-    return at
+    return ranged(at, 0, int(count.value) - 1)
 
 
 def _as_table(machine: Machine, box: Value) -> Operand:

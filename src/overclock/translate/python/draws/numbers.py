@@ -3,7 +3,7 @@
 import numpy as np
 
 from overclock.recording.errors import UnsupportedError
-from overclock.translate.ir.nodes import Const, Operand, Var
+from overclock.translate.ir.nodes import Const, Operand, Var, ranged
 from overclock.translate.ir.values import Known, Pack, Value
 from overclock.translate.python.draws.sites import Draw, drawn, is_plain
 from overclock.translate.python.machine import Machine
@@ -104,9 +104,7 @@ def draw_integers(machine: Machine, draw: Draw) -> Value:
     scalars = low_known and high_known and np.ndim(low_value) == 0 and np.ndim(high_value) == 0
     if scalars and not is_plain(machine, draw):
         count = int(high_value) - int(low_value) + inclusive
-        found = drawn(machine, draw, "index", size, "int64", n=count)
-        if isinstance(found, Var):
-            found.low, found.high = 0, count - 1
+        found = ranged(drawn(machine, draw, "index", size, "int64", n=count), 0, count - 1)
         if low_value != 0:
             found = machine.builder.apply("add", found, Const(int(low_value)))
     else:

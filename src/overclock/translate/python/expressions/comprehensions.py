@@ -70,11 +70,10 @@ def until(machine: Machine, node: ast.GeneratorExp, wanted: bool) -> Value:
 
 def _alone(machine: Machine, generators: list[ast.comprehension], then: Callable[[], None]) -> int | None:
     """Run loops whose names are their own; how many turns there are in all, where that is known."""
-    hidden = {
-        name: machine.locals[name] for one in generators for name in _targets(one.target) if name in machine.locals
-    }
+    own = [name for one in generators for name in _targets(one.target)]
+    hidden = {name: machine.locals[name] for name in own if name in machine.locals}
     count = _generate(machine, generators, then)
-    for name in (name for one in generators for name in _targets(one.target)):
+    for name in own:
         machine.locals.pop(name, None)
     machine.locals.update(hidden)
     return count
@@ -105,10 +104,8 @@ def _generate(machine: Machine, generators: list[ast.comprehension], then: Calla
 def _turns_of(machine: Machine, iterable: Value) -> int | None:
     if isinstance(iterable, Lazy) and iterable.kind == "chain":
         return None
-    backwards = isinstance(iterable, Lazy) and iterable.kind == "reversed"
-    count = source_of_items(
-        machine, iterable.items[0] if backwards and isinstance(iterable, Lazy) else iterable
-    ).count()
+    box = iterable.items[0] if isinstance(iterable, Lazy) and iterable.kind == "reversed" else iterable
+    count = source_of_items(machine, box).count()
     return int(count.value) if isinstance(count, Const) else None
 
 
@@ -117,9 +114,8 @@ def _when(machine: Machine, tests: list[ast.expr], then: Callable[[], None]) -> 
         then()
         return
     condition = evaluate_condition(machine, tests[0])
-    branch(
-        machine, condition, lambda: _when(machine, tests[1:], then), lambda: None, machine.frame.source.text(tests[0])
-    )
+    note = machine.frame.source.text(tests[0])
+    branch(machine, condition, lambda: _when(machine, tests[1:], then), lambda: None, note)
 
 
 def _targets(node: ast.expr) -> list[str]:

@@ -11,13 +11,11 @@ from overclock.translate.ir.nodes import Const, Operand
 from overclock.translate.ir.store import DictCell, ListCell, ManyCell, ObjectCell
 from overclock.translate.ir.values import TEXT, Elem, Known, Pack, Pick, Ref, Rows, Value
 from overclock.translate.python.machine import Machine
-from overclock.translate.python.memory.flexible import taken, taken_objects, where_mask
-from overclock.translate.python.memory.indices import array_index, index_parts, wrapped_index
+from overclock.translate.python.memory.flexible import between, open_slices, taken, taken_objects, where_mask
 from overclock.translate.python.memory.kinds import is_number, is_numbers, is_sequence
 from overclock.translate.python.memory.padded import arrayify, place_in, slice_of_many
-from overclock.translate.python.memory.slices import between, open_slices
-from overclock.translate.python.memory.views import part_of_array
-from overclock.translate.python.operators.equality import position_among
+from overclock.translate.python.memory.views import array_index, index_parts, part_of_array, wrapped_index
+from overclock.translate.python.operators.comparison import position_among
 from overclock.translate.python.operators.options import combined_index, from_options
 from overclock.translate.python.operators.sequences import iterate, select
 
@@ -154,11 +152,10 @@ def _item_of_options(machine: Machine, value: Pick, index: Value) -> Value:
         flat = [one[key] if key in _keys(one) else one[_keys(one)[0]] for one in value.options for key in longest]
     else:
         flat = [one[key] for one in value.options for key in keys[0]]
-    at = (
-        wrapped_index(machine, index, len(keys[0]))
-        if keys[0] == list(range(len(keys[0])))
-        else position_among(machine, keys[0], index)[0]
-    )
+    if keys[0] == list(range(len(keys[0]))):
+        at = wrapped_index(machine, index, len(keys[0]))
+    else:
+        at, _ = position_among(machine, keys[0], index)
     return from_options(machine, combined_index(machine, value.index, len(keys[0]), at), flat)
 
 

@@ -21,8 +21,6 @@ from overclock.translate.python.machine import Machine
 from overclock.translate.python.memory.padded import DEFAULT_CAPACITY, keep_as_arrays
 
 ROUNDS = 20  # of looking for what a loop carries, before its values count as ever-changing
-
-
 LARGEST_CAPACITY = 256  # of a list that grows in loops inside loops
 
 
@@ -39,53 +37,37 @@ def fixed_point_loop(
     inner_names: frozenset[str] = frozenset(),
 ) -> None:
     """While `header` holds, `body`. `most`: how often at most; `inner_names`: locals nobody reads afterwards."""
-    if not machine.loops:
-        machine.counted.clear()
-    machine.loops.append((note, most))  # inside, a site draws several times
-    try:
-        _to_fixed_point(machine, header, body, note, most, inner_names)
-    finally:
-        machine.loops.pop()
-
-
-def _to_fixed_point(
-    machine: Machine,
-    header: Callable[[], Operand],
-    body: Callable[[], None],
-    note: str,
-    most: int | None,
-    inner_names: frozenset[str],
-) -> None:
     entry = machine.store
     carried: dict[Slot, Shape] = {}
     dropped: set[Slot] = set()  # locals of another kind in every turn: none may read what the one before left
     echoes, stale = LoopEchoes(entry), entry.echoes.stale
-    for _ in range(ROUNDS):
-        machine.store = entry.copy()
-        variables = _carry(machine, carried, dropped, entry, echoes)
-        started = machine.store.copy()
-        with machine.builder.inside() as header_block:
-            test = header()
-        if slots.has_effects(started, machine.store):
-            raise TestChangesError("the test of a loop changes something")
-        if isinstance(test, Const) and not test.value and not carried:
-            machine.store = entry
-            return
-        with machine.builder.inside() as body_block:
-            body()
-        after = machine.store
-        if _keep_growing_lists_as_arrays(machine, entry, started, after, most):
-            # Items of a list that is kept as arrays from now on are carried with it.
-            carried = {slot: shape for slot, shape in carried.items() if _outlives(slot, entry)}
-            dropped = {slot for slot in dropped if _outlives(slot, entry)}
-            continue
-        wider = _widened(machine, carried, dropped, entry, started, after, inner_names)
-        news = echoes.learn({slot: slots.read(slot, after) for slot in wider if slot[0] in HOLDING}, after)
-        if wider == carried and not news:
-            break
-        carried = wider
-    else:
-        raise UnsupportedError("the kinds of the values of this loop keep changing")
+    with machine.inside_loop(note, most):
+        for _ in range(ROUNDS):
+            machine.store = entry.copy()
+            variables = _carry(machine, carried, dropped, entry, echoes)
+            started = machine.store.copy()
+            with machine.builder.inside() as header_block:
+                test = header()
+            if slots.has_effects(started, machine.store):
+                raise TestChangesError("the test of a loop changes something")
+            if isinstance(test, Const) and not test.value and not carried:
+                machine.store = entry
+                return
+            with machine.builder.inside() as body_block:
+                body()
+            after = machine.store
+            if _keep_growing_lists_as_arrays(machine, entry, started, after, most):
+                # Items of a list that is kept as arrays from now on are carried with it.
+                carried = {slot: shape for slot, shape in carried.items() if _outlives(slot, entry)}
+                dropped = {slot for slot in dropped if _outlives(slot, entry)}
+                continue
+            wider = _widened(machine, carried, dropped, entry, started, after, inner_names)
+            news = echoes.learn({slot: slots.read(slot, after) for slot in wider if slot[0] in HOLDING}, after)
+            if wider == carried and not news:
+                break
+            carried = wider
+        else:
+            raise UnsupportedError("the kinds of the values of this loop keep changing")
     spoiled, entry.echoes.stale = entry.echoes.stale, stale  # before the first turn, nothing was spoiled by it
     first = [
         one

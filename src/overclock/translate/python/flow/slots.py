@@ -10,7 +10,7 @@ from typing import Any
 from overclock.recording.errors import UnsupportedError
 from overclock.recording.shapes import Array, Fixed, Many, Number, Shape, leaves
 from overclock.translate.ir.layout import zeros
-from overclock.translate.ir.nodes import Const, Operand, Var
+from overclock.translate.ir.nodes import Const, Operand, Var, ranged
 from overclock.translate.ir.store import ArrayCell, DictCell, ItemCell, ListCell, ManyCell, ObjectCell, Store
 from overclock.translate.ir.values import UNSET, Gone, Known, Ref, same_operand, same_value
 from overclock.translate.python.machine import Machine
@@ -194,9 +194,7 @@ def lift(machine: Machine, slot: Slot, shape: Shape, operands: list[Operand], st
     elif slot[0] == "many":
         assert isinstance(shape, Many)
         length, *columns = operands
-        if isinstance(length, Var):
-            length.low, length.high = 0, shape.capacity
-        value = ManyCell(shape.of, shape.capacity, columns, length, shape.kind)
+        value = ManyCell(shape.of, shape.capacity, columns, ranged(length, 0, shape.capacity), shape.kind)
     elif slot[0] == "tracked":
         old = store.cells[slot[1]]
         assert isinstance(old, ItemCell)

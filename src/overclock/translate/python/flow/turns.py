@@ -4,6 +4,7 @@ Python asks a list for its next item when a turn begins, not before: what a turn
 """
 
 import ast
+import dataclasses
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -21,14 +22,8 @@ from overclock.translate.python.memory.padded import DEFAULT_CAPACITY, arrayify
 from overclock.translate.python.operators.truth import read_flag
 
 UNROLLED = 4  # a loop of at most so many turns is written out
-
-
 LONG = 48  # statements: what becomes longer than this when it is written out stays a loop, if it can be one
-
-
 MOST_UNROLLED = 400
-
-
 MOST_GROWN = 3 * UNROLLED  # turns that are written out of a loop over a list that it makes longer
 
 
@@ -79,51 +74,54 @@ def _unrolled(machine: Machine, source: ItemSource, node: Any, turn: Callable[[V
     count = source.count()
     assert isinstance(count, Const)
     source.before = int(count.value)
-    _turns(machine, source, int(count.value) - 1 if backwards else 0, -1 if backwards else 1, turn, depth)
+    loop = _WrittenOut(machine, source, -1 if backwards else 1, turn, broken, continued)
+    loop.turns(int(count.value) - 1 if backwards else 0)
     _loop_else(machine, node, broken)
     machine.locals.pop(continued, None)
     machine.locals.pop(broken, None)
 
 
-def _turns(machine: Machine, source: ItemSource, at: int, step: int, turn: Callable[[Value], None], depth: int) -> None:
-    """The turns from a position on, each under the condition that there is one."""
-    while 0 <= at < (source.most() or 0):
-        if at >= max(MOST_GROWN, source.before):
-            raise GrowingError("a list that grows while a loop runs through it")
-        inside = machine.builder.apply("gt", source.count(), Const(at))
-        if isinstance(inside, Var):
-            here = functools.partial(_one_turn, machine, source, at, step, turn, depth)
-            branch(machine, machine.builder.flag(inside), here, lambda: None)
-            return
-        if not inside.value:
-            return
-        if not _go_on(machine, source, at, step, turn, depth):
-            return
-        at += step
+@dataclasses.dataclass
+class _WrittenOut:
+    """A loop whose turns are written one behind the other."""
 
+    machine: Machine
+    source: ItemSource
+    step: int
+    turn: Callable[[Value], None]
+    broken: str
+    continued: str
 
-def _one_turn(
-    machine: Machine, source: ItemSource, at: int, step: int, turn: Callable[[Value], None], depth: int
-) -> None:
-    if _go_on(machine, source, at, step, turn, depth):
-        _turns(machine, source, at + step, step, turn, depth)
+    def turns(self, at: int) -> None:
+        """The turns from a position on, each under the condition that there is one."""
+        while 0 <= at < (self.source.most() or 0):
+            if at >= max(MOST_GROWN, self.source.before):
+                raise GrowingError("a list that grows while a loop runs through it")
+            inside = self.machine.builder.apply("gt", self.source.count(), Const(at))
+            if isinstance(inside, Var):
+                here = functools.partial(self._turn_and_further, at)
+                branch(self.machine, self.machine.builder.flag(inside), here, lambda: None)
+                return
+            if not inside.value or not self._goes_on(at):
+                return
+            at += self.step
 
+    def _turn_and_further(self, at: int) -> None:
+        if self._goes_on(at):
+            self.turns(at + self.step)
 
-def _go_on(machine: Machine, source: ItemSource, at: int, step: int, turn: Callable[[Value], None], depth: int) -> bool:
-    """One turn; whether others come behind it that are not written yet."""
-    machine.locals[f"$continued{depth}"] = Known(False)
-    with machine.frame.inside_loop():
-        turn(source.get(Const(at)))
-    left = machine.builder.logical("or", read_flag(machine, RETURNED), read_flag(machine, f"$broken{depth}"))
-    if isinstance(left, Const):
-        return not left.value
-    branch(
-        machine,
-        left,
-        lambda: None,
-        functools.partial(_turns, machine, source, at + step, step, turn, depth),
-    )
-    return False
+    def _goes_on(self, at: int) -> bool:
+        """Run one turn; whether others come behind it that are not written yet."""
+        self.machine.locals[self.continued] = Known(False)
+        with self.machine.frame.inside_loop():
+            self.turn(self.source.get(Const(at)))
+        left = self.machine.builder.logical(
+            "or", read_flag(self.machine, RETURNED), read_flag(self.machine, self.broken)
+        )
+        if isinstance(left, Const):
+            return not left.value
+        branch(self.machine, left, lambda: None, lambda: self.turns(at + self.step))
+        return False
 
 
 def _loop_else(machine: Machine, node: Any, broken: str) -> None:

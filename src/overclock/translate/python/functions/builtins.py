@@ -13,7 +13,7 @@ from overclock.translate.ir.nodes import Const
 from overclock.translate.ir.store import ArrayCell, DictCell, ListCell, ManyCell, ObjectCell
 from overclock.translate.ir.values import TEXT, Bound, Closure, Known, Lazy, Pack, Ref, Span, Value, constants
 from overclock.translate.python.expressions.attributes import get_attribute
-from overclock.translate.python.functions.sorting import sort_list
+from overclock.translate.python.functions.reducing import sort_list
 from overclock.translate.python.machine import Machine
 from overclock.translate.python.memory.kinds import class_of, is_flexible
 from overclock.translate.python.memory.padded import reversed_list

@@ -10,7 +10,7 @@ from overclock.recording.errors import UnsupportedError
 from overclock.recording.generators import owner_of
 from overclock.translate.ir.nodes import Const, Operand
 from overclock.translate.ir.store import ObjectCell
-from overclock.translate.ir.values import Bound, Closure, Known, Pick, Value, constants
+from overclock.translate.ir.values import Bound, Closure, Known, Pick, Value
 from overclock.translate.python.draws.dispatch import draw_from
 from overclock.translate.python.flow.branches import branch
 from overclock.translate.python.frames import is_drawing
@@ -18,7 +18,7 @@ from overclock.translate.python.functions import builtins, objects, reducing
 from overclock.translate.python.functions.math import math_call
 from overclock.translate.python.functions.objects import construct
 from overclock.translate.python.machine import Machine
-from overclock.translate.python.methods.dispatch import call_method
+from overclock.translate.python.methods.receivers import call_method
 from overclock.translate.python.numpy.calls import is_numpy, numpy_call
 from overclock.translate.python.purity import only_computes
 
@@ -113,7 +113,7 @@ def _call_known(machine: Machine, inner: Any, args: list[Value], keywords: dict[
         return machine.call_function(made, [Known(inner), *args], keywords)
     if not only_computes(inner):
         raise UnsupportedError(f"a call of {_named(inner)}, whose result is not decided by the program alone")
-    if all(isinstance(one, Known) for one in (*args, *keywords.values())):
-        named = dict(zip(keywords, constants(keywords.values()), strict=True))
-        return machine.constant(inner(*constants(args), **named))
-    raise UnsupportedError(f"a call of {_named(inner)}")
+    found = machine.computed(inner, args, keywords)
+    if found is None:
+        raise UnsupportedError(f"a call of {_named(inner)}")
+    return found

@@ -7,7 +7,7 @@ import numpy as np
 
 from overclock.recording.errors import UnsupportedError
 from overclock.translate.ir.layout import number
-from overclock.translate.ir.values import Known, Value, constants
+from overclock.translate.ir.values import Known, Value
 from overclock.translate.python.machine import Machine
 
 MATH = {
@@ -23,9 +23,9 @@ MATH_NAMES = {
 def math_call(machine: Machine, function: Any, args: list[Value], keywords: dict[str, Value]) -> Value:
     """The value of function(*args, **keywords) for a function of `math`."""
     name = function.__name__
-    if all(isinstance(one, Known) for one in (*args, *keywords.values())):
-        named = dict(zip(keywords, constants(keywords.values()), strict=True))
-        return machine.constant(function(*constants(args), **named))
+    known = machine.computed(function, args, keywords)
+    if known is not None:
+        return known
     operands = [machine.operand(one) for one in args]
     if name in ("floor", "ceil", "trunc"):
         if operands[0].type.kind in "biu":
@@ -44,11 +44,8 @@ def math_call(machine: Machine, function: Any, args: list[Value], keywords: dict
 
 def _is_close(machine: Machine, args: list[Value], keywords: dict[str, Value]) -> Value:
     """math.isclose, as Python computes it; infinities are close to themselves alone."""
-    near, floor = (
-        machine.builder.cast(machine.operand(keywords.get(name, Known(default))), "float64", True)
-        for name, default in (("rel_tol", 1e-9), ("abs_tol", 0.0))
-    )
-    a, b = (machine.builder.cast(machine.operand(one), "float64", True) for one in args)
+    given = [keywords.get("rel_tol", Known(1e-9)), keywords.get("abs_tol", Known(0.0)), *args]
+    near, floor, a, b = (machine.builder.cast(machine.operand(one), "float64", True) for one in given)
     gap = machine.builder.let("abs", abs, machine.builder.apply("sub", a, b))
     sizes = [machine.builder.let("abs", abs, one) for one in (a, b)]
     scaled = machine.builder.apply("mul", near, machine.builder.apply("maximum", *sizes))

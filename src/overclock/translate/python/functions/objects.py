@@ -11,17 +11,16 @@ from overclock.recording.shapes import DEQUE
 from overclock.translate.ir.store import ArrayCell, DictCell, ListCell, ManyCell, ObjectCell
 from overclock.translate.ir.values import Elem, Known, May, Pack, Ref, Value, View
 from overclock.translate.python.machine import Machine
-from overclock.translate.python.operators.equality import position_among
+from overclock.translate.python.operators.comparison import position_among
 from overclock.translate.python.operators.options import from_options
 from overclock.translate.python.operators.sequences import copy_list, iterate
 
 
 def construct(machine: Machine, cls: type, args: list[Value], keywords: dict[str, Value]) -> Value:
     """The value of cls(*args, **keywords)."""
-    if all(isinstance(one, Known) for one in (*args, *keywords.values())) and (
-        cls.__module__ in ("builtins", "enum", "fractions", "decimal") or hasattr(cls, "__members__")
-    ):
-        return machine.constant(cls(*(one.value for one in args), **{k: v.value for k, v in keywords.items()}))  # pyright: ignore[reportAttributeAccessIssue]
+    plain = cls.__module__ in ("builtins", "enum", "fractions", "decimal") or hasattr(cls, "__members__")
+    if plain and (known := machine.computed(cls, args, keywords)) is not None:
+        return known
     if hasattr(cls, "__members__") and len(args) == 1:
         members = list(cls)  # pyright: ignore[reportArgumentType]
         at, _ = position_among(machine, [one.value for one in members], args[0])

@@ -7,7 +7,7 @@ from overclock.recording.errors import UnsupportedError
 from overclock.recording.shapes import Many, Shape
 from overclock.translate.ir.aliases import changeable
 from overclock.translate.ir.layout import resized, widen_constants
-from overclock.translate.ir.nodes import Const, Operand, Var, bounds
+from overclock.translate.ir.nodes import Const, Operand, Var, bounds, ranged
 from overclock.translate.ir.store import ListCell, ManyCell, Store
 from overclock.translate.ir.values import Known, Ref, Value
 from overclock.translate.python.machine import Machine
@@ -85,9 +85,7 @@ def append(machine: Machine, ref: Ref, value: Value) -> None:
 
 
 def _set_length(machine: Machine, cell: ManyCell, length: Operand) -> None:
-    cell.length = machine.builder.apply("minimum", length, Const(cell.capacity))
-    if isinstance(cell.length, Var):
-        cell.length.low, cell.length.high = 0, cell.capacity
+    cell.length = ranged(machine.builder.apply("minimum", length, Const(cell.capacity)), 0, cell.capacity)
 
 
 def extend_by_many(machine: Machine, ref: Ref, other: Ref) -> None:
@@ -137,9 +135,7 @@ def remove_at(machine: Machine, ref: Ref, index: Operand) -> None:
     source = machine.builder.joined("minimum", np.minimum, source, Const(np.int64(cell.capacity - 1)))
     cell.leaves = [machine.arrays.getitem(leaf, (source,)) for leaf in cell.leaves]
     shorter = machine.builder.apply("sub", cell.length, Const(1))
-    cell.length = machine.builder.apply("maximum", shorter, Const(0))
-    if isinstance(cell.length, Var):
-        cell.length.low, cell.length.high = 0, cell.capacity
+    cell.length = ranged(machine.builder.apply("maximum", shorter, Const(0)), 0, cell.capacity)
 
 
 def insert_at(machine: Machine, ref: Ref, index: Operand, value: Value) -> None:

@@ -8,7 +8,7 @@ from overclock.recording import shapes
 from overclock.recording.errors import UnsupportedError
 from overclock.recording.shapes import Number, leaves
 from overclock.translate.ir.layout import resized
-from overclock.translate.ir.nodes import Const, Operand, Var
+from overclock.translate.ir.nodes import Const, Operand, ranged
 from overclock.translate.ir.store import ManyCell
 from overclock.translate.ir.values import Value
 from overclock.translate.python.machine import Machine
@@ -50,10 +50,7 @@ def any_item(machine: Machine, cell: ManyCell, flags: Operand) -> Operand:
 def first_equal(machine: Machine, cell: ManyCell, item: Value) -> Operand:
     """The place of the first item that equals one (it must be there)."""
     both = machine.builder.let("and", np.logical_and, matching_flags(machine, cell, item), valid_flags(machine, cell))
-    at = machine.builder.let("argmax", np.argmax, both)
-    assert isinstance(at, Var)
-    at.low, at.high = 0, cell.capacity - 1
-    return at
+    return ranged(machine.builder.let("argmax", np.argmax, both), 0, cell.capacity - 1)
 
 
 def masked_items(machine: Machine, cell: ManyCell, padding: Any) -> Operand:

@@ -30,11 +30,8 @@ def array_method(machine: Machine, name: str, owner: Value, args: list[Value], k
         return _partial_method(machine, name, owner, args, keywords)
     if name in REMADE:
         return remade(machine, name, owner, args, keywords)
-    if (
-        name in RULES
-        and not (name == "clip" and "out" not in keywords)
-        and not (name == "flatten" and (args or keywords))
-    ):
+    elsewhere = (name == "clip" and "out" not in keywords) or (name == "flatten" and (args or keywords))
+    if name in RULES and not elsewhere:
         return RULES[name](machine, owner, args, keywords)
     if hasattr(np, name):
         return numpy_call(machine, getattr(np, name), [owner, *args], keywords)
@@ -145,9 +142,8 @@ def _partial_method(machine: Machine, name: str, owner: Value, args: list[Value]
         if name == "copy":
             return as_flexible(machine, owner)
         if name == "astype":
-            return new_flexible(
-                machine, machine.builder.cast(cell.leaves[0], _dtype(machine, args, keywords)), cell.length
-            )
+            items = machine.builder.cast(cell.leaves[0], _dtype(machine, args, keywords))
+            return new_flexible(machine, items, cell.length)
         if isinstance(cell.of, Number):
             to = python_dtype(np.dtype(cell.of.dtype).kind)
             items = machine.builder.cast(cell.leaves[0], to)

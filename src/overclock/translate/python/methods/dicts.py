@@ -8,7 +8,7 @@ from overclock.translate.ir.nodes import Const, Operand, Var
 from overclock.translate.ir.store import DictCell
 from overclock.translate.ir.values import Known, Lazy, Pack, Ref, Value
 from overclock.translate.python.machine import Machine
-from overclock.translate.python.operators.equality import position_among
+from overclock.translate.python.operators.comparison import position_among
 from overclock.translate.python.operators.options import choose_value
 from overclock.translate.python.operators.sequences import entries_of, select
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from overclock.recording.errors import UnsupportedError
 from overclock.translate.ir.layout import number
-from overclock.translate.ir.nodes import Const, Var
+from overclock.translate.ir.nodes import Const, Var, ranged
 from overclock.translate.ir.store import ListCell, ManyCell
 from overclock.translate.ir.values import Elem, Known, Value
-from overclock.translate.python.functions.sorting import sort_list
+from overclock.translate.python.functions.reducing import sort_list
 from overclock.translate.python.machine import Machine
 from overclock.translate.python.memory.padded import (
     append,
@@ -22,7 +22,7 @@ from overclock.translate.python.memory.padded import (
 )
 from overclock.translate.python.memory.searching import first_equal, matching_flags, valid_flags
 from overclock.translate.python.operators.arithmetic import binary
-from overclock.translate.python.operators.equality import contains, equal
+from overclock.translate.python.operators.comparison import contains, equal
 from overclock.translate.python.operators.options import choose_value
 from overclock.translate.python.operators.sequences import copy_list, extend, iterate
 
@@ -83,9 +83,7 @@ def _pop(machine: Machine, owner: Value, index: Value) -> Value:
         value = machine.arrays.detached(value, machine.store)
     if isinstance(index, Known) and index.value == -1:
         machine.arrays.follow_removal(ref, at, machine.store)
-        cell.length = machine.builder.apply("maximum", at, Const(0))
-        if isinstance(cell.length, Var):
-            cell.length.low, cell.length.high = 0, cell.capacity
+        cell.length = ranged(machine.builder.apply("maximum", at, Const(0)), 0, cell.capacity)
     else:
         remove_at(machine, ref, at)
     return value

@@ -17,7 +17,7 @@ from overclock.translate.python.memory.flexible import new_flexible
 from overclock.translate.python.memory.kinds import is_flexible, is_number, is_text, known_value
 from overclock.translate.python.memory.padded import many_cell
 from overclock.translate.python.memory.views import REMADE, remade, sharing
-from overclock.translate.python.numpy import joining, making, reductions, searching, shapes, ufuncs
+from overclock.translate.python.numpy import joining, making, reductions, searching, ufuncs
 from overclock.translate.python.numpy.making import MAKERS, make_array
 from overclock.translate.python.numpy.operands import as_array
 from overclock.translate.python.numpy.plain import PLAIN, plain_call
@@ -117,7 +117,6 @@ RULES: dict[str, Callable[[Machine, list[Value], dict[str, Value]], Value]] = {
     **making.RULES,
     **joining.RULES,
     **searching.RULES,
-    **shapes.RULES,
     **reductions.RULES,
     **ufuncs.RULES,
 }

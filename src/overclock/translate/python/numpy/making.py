@@ -1,19 +1,20 @@
-"""NumPy's functions that make arrays: np.array, np.full and their like."""
+"""NumPy's functions that make arrays or ask about their shapes: np.array, np.full, np.ndim and their like."""
 
 from typing import Any
 
 import numpy as np
 
 from overclock.recording.errors import UnsupportedError
-from overclock.translate.ir.nodes import Const, Var
+from overclock.translate.ir.nodes import Const, Operand, Var
 from overclock.translate.ir.store import ManyCell
-from overclock.translate.ir.values import Rows, Value, same_operand
+from overclock.translate.ir.values import Known, Num, Pack, Rows, Value, same_operand
 from overclock.translate.python.machine import Machine
 from overclock.translate.python.memory.flexible import as_flexible
 from overclock.translate.python.memory.kinds import is_flexible, is_number, is_numbers, is_sequence, static_value
 from overclock.translate.python.memory.padded import many_cell
 from overclock.translate.python.memory.views import own_array
 from overclock.translate.python.numpy.operands import as_array
+from overclock.translate.python.operators.sequences import iterate
 
 MAKERS = ("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "full_like", "empty_like", "arange", "linspace",
           "eye", "identity", "tri", "indices", "meshgrid")  # fmt: skip
@@ -80,10 +81,51 @@ def flexible_rows(machine: Machine, box: Value) -> Rows | None:
     return Rows(tuple(as_flexible(machine, one) for one in items))
 
 
+def numpy_ndim(machine: Machine, args: list[Value], keywords: dict[str, Value]) -> Value:
+    return Known(len(machine.operand(args[0]).type.shape))
+
+
+def numpy_shape(machine: Machine, args: list[Value], keywords: dict[str, Value]) -> Value:
+    return Known(machine.operand(args[0]).type.shape)
+
+
+def numpy_size(machine: Machine, args: list[Value], keywords: dict[str, Value]) -> Value:
+    return Known(int(np.prod(machine.operand(args[0]).type.shape)))
+
+
+def numpy_isscalar(machine: Machine, args: list[Value], keywords: dict[str, Value]) -> Value:
+    return Known(isinstance(args[0], Num))
+
+
+def numpy_unravel_index(machine: Machine, args: list[Value], keywords: dict[str, Value]) -> Value:
+    size = static_value(machine, args[1])
+    left = as_array(machine, args[0])
+    parts: list[Value] = []
+    for extent in reversed(size):
+        parts.append(machine.fresh(machine.builder.as_numpy(machine.builder.apply("mod", left, Const(int(extent))))))
+        left = machine.builder.apply("floordiv", left, Const(int(extent)))
+    return Pack(tuple(reversed(parts)))
+
+
+def numpy_ravel_multi_index(machine: Machine, args: list[Value], keywords: dict[str, Value]) -> Value:
+    size = static_value(machine, args[1])
+    total: Operand = Const(np.int64(0))
+    for part, extent in zip(iterate(machine, args[0]), size, strict=True):
+        scaled = machine.builder.apply("mul", total, Const(int(extent)))
+        total = machine.builder.apply("add", scaled, as_array(machine, part))
+    return machine.fresh(total)
+
+
 RULES = {
     "array": numpy_array,
     "copy": numpy_copy,
     "asarray": numpy_asarray,
     "ascontiguousarray": numpy_asarray,
     "asanyarray": numpy_asarray,
+    "ndim": numpy_ndim,
+    "shape": numpy_shape,
+    "size": numpy_size,
+    "isscalar": numpy_isscalar,
+    "unravel_index": numpy_unravel_index,
+    "ravel_multi_index": numpy_ravel_multi_index,
 }

@@ -37,9 +37,8 @@ def plain_call(machine: Machine, function: Any, args: list[Value], keywords: dic
     name = function.__name__
     count = PLAIN[name]
     operands = [as_array(machine, one) for one in args[:count]]
-    static = dict(
-        zip(STATIC_NAMES.get(name, ()), (_static_or_none(machine, one) for one in args[count:]), strict=False)
-    )
+    further = (_static_or_none(machine, one) for one in args[count:])
+    static = dict(zip(STATIC_NAMES.get(name, ()), further, strict=False))
     if len(args) - count > len(static):
         raise UnsupportedError(f"np.{name} with {len(args)} arguments")
     static |= {key: static_value(machine, one) for key, one in keywords.items()}

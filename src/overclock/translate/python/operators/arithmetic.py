@@ -121,10 +121,8 @@ def _power(machine: Machine, kind: "Operator", base: Operand, exponent: Operand)
         least = bounds(exponent)[0]
         if least is None or least < 0:
             raise UnsupportedError("a power of Python's integers with an exponent that is not known: int or float?")
-        size = machine.builder.apply(
-            "power", machine.builder.cast(base, "float64"), machine.builder.cast(exponent, "float64")
-        )
-        _too_large(machine, size, Const(1.0))
+        floats = [machine.builder.cast(one, "float64") for one in (base, exponent)]
+        _too_large(machine, machine.builder.apply("power", *floats), Const(1.0))
     return _elementwise(machine, kind, base, exponent)
 
 

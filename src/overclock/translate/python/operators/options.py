@@ -56,9 +56,8 @@ def from_options(machine: Machine, index: Operand, options: Any) -> Value:
         if len(kinds) == 1 or bool not in kinds:
             found = machine.arrays.lookup(np.array(options), index)
             return number(machine.builder.cast(found, str(np.array(options).dtype), python))
-    if all(isinstance(one, np.ndarray) and one.shape == options[0].shape for one in options) and all(
-        one.dtype.kind in "biuf" for one in options
-    ):
+    arrays = [one for one in options if isinstance(one, np.ndarray) and one.dtype.kind in "biuf"]
+    if len(arrays) == len(options) and len({one.shape for one in arrays}) == 1:
         made = machine.fresh(machine.arrays.lookup(np.stack(options), index))
         if isinstance(made, Ref):
             machine.store.echoes.constant |= {made.cell}

@@ -10,10 +10,10 @@ from overclock.translate.python.expressions.atoms import read_name
 from overclock.translate.python.expressions.attributes import get_attribute
 from overclock.translate.python.expressions.subscripts import evaluate_index, get_item
 from overclock.translate.python.machine import Machine
-from overclock.translate.python.memory.indices import index_parts, is_slice
+from overclock.translate.python.memory.flexible import narrowed, open_slices
 from overclock.translate.python.memory.kinds import is_flexible, is_mask, is_number
 from overclock.translate.python.memory.padded import many_cell
-from overclock.translate.python.memory.slices import narrowed, open_slices
+from overclock.translate.python.memory.views import index_parts, is_slice
 from overclock.translate.python.operators.arithmetic import binary
 from overclock.translate.python.operators.sequences import extend, iterate
 from overclock.translate.python.statements.blocks import MOST_LENGTHS, lengths_of

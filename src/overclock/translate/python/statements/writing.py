@@ -6,13 +6,11 @@ from typing import Any
 from overclock.recording.errors import NeedsStateError, UnsupportedError
 from overclock.recording.generators import GENERATORS
 from overclock.recording.shapes import FLEXIBLE, Fixed, Record
-from overclock.translate.ir.nodes import Const, Operand, Var
+from overclock.translate.ir.nodes import Operand, Var
 from overclock.translate.ir.store import ArrayCell, DictCell, ListCell, ManyCell, ObjectCell
 from overclock.translate.ir.values import Elem, Known, Num, Pack, Ref, Value, View
-from overclock.translate.python.flow.branches import branch
 from overclock.translate.python.machine import Machine
-from overclock.translate.python.memory.flexible import scatter
-from overclock.translate.python.memory.indices import array_index
+from overclock.translate.python.memory.flexible import open_slices, scatter, write_between
 from overclock.translate.python.memory.kinds import is_mask, is_number, is_numbers
 from overclock.translate.python.memory.padded import (
     arrayify,
@@ -21,8 +19,8 @@ from overclock.translate.python.memory.padded import (
     place_in,
     remove_at,
 )
-from overclock.translate.python.memory.slices import open_slices, write_between
-from overclock.translate.python.operators.equality import position_among
+from overclock.translate.python.memory.views import array_index
+from overclock.translate.python.operators.comparison import position_among
 from overclock.translate.python.operators.sequences import iterate
 
 
@@ -140,12 +138,8 @@ def _set_key(machine: Machine, items: dict[Any, Value], index: Value, value: Val
     if isinstance(index, Known):
         items[index.value] = machine.settled(value)
         return
-    keys = list(items)
-    at, _ = position_among(machine, keys, index)
-    for place, key in enumerate(keys):
-        here = machine.builder.apply("eq", at, Const(place))
-        branch(machine, here, lambda key=key: items.__setitem__(key, value), lambda: None)
-        raise UnsupportedError("a dict is changed under a key that is computed at run time")
+    position_among(machine, list(items), index)  # says what is wrong with the key itself
+    raise UnsupportedError("a dict is changed under a key that is computed at run time")
 
 
 def _set_elem_item(machine: Machine, owner: Elem, index: Value, value: Value) -> None:
