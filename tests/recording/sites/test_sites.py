@@ -1,6 +1,7 @@
 """Draws by site: found where they stand, recorded as often as they happen, refused where nobody knows them."""
 
 import ast
+import contextlib
 import inspect
 import json
 import random
@@ -10,10 +11,11 @@ import pytest
 from translate import lucky
 
 from overclock.errors import UsageError
+from overclock.recording.sites.facts import facts_of
+from overclock.recording.sites.hooks import listening
 from overclock.recording.sites.install import hooked
 from overclock.recording.sites.sample import sample
-from overclock.recording.sites.sites import Site, SiteRecorder
-from overclock.translate.site_watcher import VARYING, SiteWatcher
+from overclock.recording.sites.sites import Lanes, Site, SiteRecorder
 
 SOURCE = inspect.getsource(lucky)
 FILE = "translate/lucky.py"
@@ -25,13 +27,30 @@ def hooks():
         yield
 
 
-def watched(call, times=1, seed=0):
-    """What a watcher sees of a program, by the text of the draws."""
-    watcher = SiteWatcher()
-    for number in range(times):
-        with watcher.recording(seed=seed):
-            call(number)
-    return {text_at(seen.place): seen for seen in watcher.seen()}
+class Listener:
+    """Hears the draws of instances, each in its lane."""
+
+    def __init__(self):
+        self.lanes, self.drawings = Lanes(), []
+
+    @contextlib.contextmanager
+    def recording(self, lane=0, seed=None):
+        if seed is not None:
+            self.lanes[lane].begin(seed)
+        with listening(self, self.lanes[lane]):
+            yield
+
+    def draw(self, drawing):
+        self.drawings.append((drawing, facts_of(drawing)))
+        return drawing.run()
+
+
+def heard(call):
+    """The draws of a program and the facts of each, by the text of the call."""
+    listener = Listener()
+    with listener.recording(seed=0):
+        call()
+    return {text_at(drawing.place): (drawing, facts) for drawing, facts in listener.drawings}
 
 
 def text_at(place):
@@ -45,8 +64,10 @@ def text_at(place):
     return " ".join(ast.unparse(node).split())
 
 
-def site(seen, name="it", when="reset"):
-    return seen.site(name, when)
+def site(call, form, dtype="float64", **known):
+    """A site at the only draw of a program."""
+    ((drawing, _),) = heard(call).values()
+    return Site("it", *drawing.place, drawing.method, form, source=drawing.source, dtype=dtype, **known)
 
 
 def recorded(sites, call, seed=0):
@@ -59,13 +80,13 @@ def recorded(sites, call, seed=0):
 
 
 def test_every_generator_is_heard_and_its_call_is_found():
-    def program(number):
+    def program():
         lucky.from_modules()
         lucky.from_instances(3)
         lucky.over_lines(np.random.default_rng(1))
         lucky.starred(np.random.default_rng(1), 2.0, 3.0)
 
-    found = {text: (min(seen.sources), min(seen.methods)) for text, seen in watched(program).items()}
+    found = {text: (drawing.source, drawing.method) for text, (drawing, _) in heard(program).items()}
     assert found == {
         "np.random.uniform(0.0, 1.0)": ("numpy.random", "uniform"),
         "np.random.randint(5)": ("numpy.random", "randint"),
@@ -80,24 +101,24 @@ def test_every_generator_is_heard_and_its_call_is_found():
 
 
 def test_modules_draw_what_their_seed_says():
-    watcher = SiteWatcher()
-    with watcher.recording(seed=9):
+    listener = Listener()
+    with listener.recording(seed=9):
         found = lucky.from_modules()
     plain, python = np.random.RandomState(9), random.Random(9)
     assert found == (plain.uniform(0.0, 1.0), plain.randint(5), python.random(), python.choice("abc"))
 
 
 def test_a_program_that_seeds_modules_itself_gets_what_it_asked_for():
-    with SiteWatcher().recording(seed=9):
+    with Listener().recording(seed=9):
         found = lucky.seeds_itself()
     assert found == (np.random.RandomState(7).uniform(), random.Random(7).random())
 
 
 def test_lanes_do_not_share_their_luck():
-    watcher = SiteWatcher()
+    listener = Listener()
 
     def luck(lane, seed=None):
-        with watcher.recording(lane, seed):
+        with listener.recording(lane, seed):
             return lucky.from_modules()
 
     alone = [luck(0, 5), luck(0), luck(0)]
@@ -108,20 +129,20 @@ def test_lanes_do_not_share_their_luck():
 
 def test_an_instance_is_the_same_again_even_where_it_seeds_nothing():
     def episodes(resets):
-        watcher, shown = SiteWatcher(), []
-        with watcher.making():
+        listener, shown = Listener(), []
+        with listener.lanes[0].making():
             wanderer = lucky.Wanderer()
         for seed in resets:
-            with watcher.recording(seed=seed):
+            with listener.recording(seed=seed):
                 shown.append(wanderer.reset())
-            with watcher.recording():
+            with listener.recording():
                 shown.append(wanderer.step())
         return wanderer.slope, shown
 
-    watcher = SiteWatcher()
-    with watcher.making():
+    listener = Listener()
+    with listener.lanes[0].making():
         first = lucky.Wanderer().slope
-    with watcher.making():
+    with listener.lanes[0].making():
         assert lucky.Wanderer().slope == first
     slope, shown = episodes([4, 5, 4])
     assert slope == first
@@ -130,12 +151,12 @@ def test_an_instance_is_the_same_again_even_where_it_seeds_nothing():
 
 
 def test_hooks_leave_nothing_behind():
-    heard = np.random.Generator, np.random.uniform, random.choice, lucky.pick, lucky.default_rng
-    watcher = SiteWatcher()
+    before = np.random.Generator, np.random.uniform, random.choice, lucky.pick, lucky.default_rng
+    listener = Listener()
     for level in range(2):
-        with hooked(), watcher.recording(seed=level):
+        with hooked(), listener.recording(seed=level):
             pass
-    assert heard == (np.random.Generator, np.random.uniform, random.choice, lucky.pick, lucky.default_rng)
+    assert before == (np.random.Generator, np.random.uniform, random.choice, lucky.pick, lucky.default_rng)
     assert isinstance(np.random.mtrand._rand, np.random.RandomState)
 
 
@@ -143,70 +164,33 @@ def test_hooks_leave_nothing_behind():
 
 
 def test_a_site_in_a_loop_has_a_row_for_every_time_and_zeros_after():
-    generator = np.random.default_rng(0)
-    seen = watched(lambda number: lucky.in_loop(generator, number), times=4)
-    (loop,) = seen.values()
-    assert (loop.reset.fewest, loop.reset.most) == (0, 3)
-    known = site(loop)
-    assert (known.count, known.leaf_shape) == (3, (3,))
+    known = site(lambda: lucky.in_loop(np.random.default_rng(0), 1), "unit", count=3)
+    assert known.leaf_shape == (3,)
     plain = np.random.default_rng(2).random(2).tolist()
     drawn = recorded([known], lambda: lucky.in_loop(np.random.default_rng(2), 2))
     assert drawn["it"].tolist() == [*plain, 0.0]
 
 
 def test_what_is_recorded_is_a_copy():
-    (seen,) = watched(lambda number: lucky.in_place(np.random.default_rng(0))).values()
-    drawn = recorded([site(seen)], lambda: lucky.in_place(np.random.default_rng(0)))
+    known = site(lambda: lucky.in_place(np.random.default_rng(0)), "value", shape=(3,))
+    drawn = recorded([known], lambda: lucky.in_place(np.random.default_rng(0)))
     np.testing.assert_array_equal(drawn["it"], np.random.default_rng(0).random(3))
 
 
-def test_arguments_that_stay_give_values_and_those_that_change_what_they_are_made_of():
-    chances = ([0.5, 0.5, 0.0], [0.25, 0.25, 0.5])
-    constant = watched(lambda number: lucky.by_chance(np.random.default_rng(number), 2, 3, chances[0], 1.0), times=3)
-    varying = watched(
-        lambda number: lucky.by_chance(
-            np.random.default_rng(number), number, 3 + number, chances[number], 1.0 + number
-        ),
-        times=2,
-    )
-    forms = {text: (site(constant[text]).form, site(varying[text]).form) for text in constant}
-    assert forms == {
-        "generator.integers(low, low + n)": ("index", "unit"),
-        "generator.choice(n)": ("index", "unit"),
-        "generator.choice(len(p), p=p)": ("index", "unit"),
-        "generator.uniform(low, low + scale)": ("value", "unit"),
-        "generator.normal(low, scale)": ("value", "normal"),
-    }
-    assert constant["generator.integers(low, low + n)"].facts["n"] == 3
-    assert varying["generator.integers(low, low + n)"].facts["n"] is VARYING
-    assert site(constant["generator.choice(len(p), p=p)"]).arguments == (("n", 3), ("p", (0.5, 0.5, 0.0)))
-    assert site(constant["generator.normal(low, scale)"]).arguments == (("loc", 2), ("scale", 1.0))
-
-
 def test_facts_mean_the_same_for_every_generator():
-    seen = watched(lambda number: lucky.from_instances(3))
-    assert seen["python.randint(1, 6)"].facts == {"low": 1, "n": 6, "step": 1}
-    assert seen["generator.integers(3)"].facts == {"low": 0, "n": 3, "step": 1}
-
-
-def test_a_range_of_one_size_is_an_index_wherever_it_begins():
-    seen = watched(lambda number: lucky.by_chance(np.random.default_rng(number), number, 3, [1.0], 1.0), times=2)
-    assert site(seen["generator.integers(low, low + n)"]).form == "index"
+    seen = heard(lambda: lucky.from_instances(3))
+    assert seen["python.randint(1, 6)"][1] == {"low": 1, "n": 6, "step": 1}
+    assert seen["generator.integers(3)"][1] == {"low": 0, "n": 3, "step": 1}
 
 
 def test_a_shuffle_is_an_order():
-    (seen,) = watched(lambda number: lucky.shuffled(np.random.default_rng(0), list("abcd"))).values()
-    known = site(seen)
-    assert (known.form, known.shape, known.arguments) == ("permutation", (4,), (("n", 4), ("k", 4)))
+    known = site(
+        lambda: lucky.shuffled(np.random.default_rng(0), list("abcd")), "permutation", "int64", shape=(4,),
+        arguments=(("n", 4), ("k", 4)),
+    )  # fmt: skip
     result = []
     drawn = recorded([known], lambda: result.extend(lucky.shuffled(np.random.default_rng(1), list("abcd"))))
     assert result == ["abcd"[place] for place in drawn["it"]]
-
-
-def test_lengths_that_change_have_no_order_to_record():
-    seen = watched(lambda number: lucky.shuffled(np.random.default_rng(0), list("abcd"[number:])), times=2)
-    with pytest.raises(UsageError, match="several shapes"):
-        site(next(iter(seen.values())))
 
 
 # ---- what is not known ----
@@ -218,14 +202,13 @@ def test_an_unknown_site_is_said_with_its_place():
 
 
 def test_more_draws_than_counted_are_said():
-    (seen,) = watched(lambda number: lucky.in_loop(np.random.default_rng(0), 2)).values()
+    known = site(lambda: lucky.in_loop(np.random.default_rng(0), 1), "unit", count=2)
     with pytest.raises(UsageError, match="more than 2 times"):
-        recorded([site(seen)], lambda: lucky.in_loop(np.random.default_rng(0), 3))
+        recorded([known], lambda: lucky.in_loop(np.random.default_rng(0), 3))
 
 
 def test_another_shape_is_said():
-    (seen,) = watched(lambda number: lucky.in_place(np.random.default_rng(0))).values()
-    other = Site(**{**site(seen).to_json(), "shape": (2,)})
+    other = site(lambda: lucky.in_place(np.random.default_rng(0)), "value", shape=(2,))
     with pytest.raises(UsageError, match=r"gave float64\[3\], not float64\[2\]"):
         recorded([other], lambda: lucky.in_place(np.random.default_rng(0)))
 
