@@ -46,6 +46,15 @@ def in_place(generator):
     return drawn
 
 
+def by_chance(generator, low, n, p, scale):
+    whole = generator.integers(low, low + n)
+    one = generator.choice(n)
+    weighted = generator.choice(len(p), p=p)
+    between = generator.uniform(low, low + scale)
+    normal = generator.normal(low, scale)
+    return whole, one, weighted, between, normal
+
+
 def shuffled(generator, items):
     generator.shuffle(items)
     return items

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from overclock.env.registry import load
-from overclock.recording.circles import CIRCLE, circle
 from overclock.recording.errors import UnsupportedError
 from overclock.recording.generators import GENERATORS
+from overclock.recording.reference_cycles import CYCLE, reference_cycle
 from overclock.recording.shapes import Record, is_plain_object
 from overclock.translate.ir.store import ObjectCell
 from overclock.translate.ir.values import Bound, Elem, Known, Pack, Pick, Ref, Super, Value
@@ -165,7 +165,7 @@ def _refuse_state(machine: Machine, found: Any, cls: type, name: str) -> None:
     if not is_plain_object(found):
         return
     if any(isinstance(cell, ObjectCell) and cell.like is found for cell in machine.store.cells.values()):
-        reason = CIRCLE if circle(found) else "one object that is reached in two ways"
+        reason = CYCLE if reference_cycle(found) else "one object that is reached in two ways"
         raise UnsupportedError(f"{reason}: '{name}' of a {cls.__name__} is a {type(found).__name__} that changes")
 
 
