@@ -317,6 +317,10 @@ class Builder:
             return Const(not operand.value)
         return self.let("not", np.logical_not, operand, python=True)
 
+    def truths(self, operand: Operand) -> Operand:
+        """The truth of every item of an array."""
+        return operand if operand.type.kind == "b" else self.apply("ne", operand, Const(0))
+
     def as_numpy(self, operand: Operand) -> Operand:
         """A number as a scalar of NumPy, which does not bend to the dtype of what it meets."""
         return self.cast(operand, operand.type.dtype)

@@ -118,6 +118,11 @@ class Machine:
         """The items of a list or a tuple of known length."""
         return self.layout.items(value, self.store)
 
+    def array(self, value: Value) -> Operand:
+        """np.asarray(value) as an operand."""
+        operand = self.operand(value)
+        return self.builder.as_numpy(operand) if operand.type.python else operand
+
     def fresh(self, operand: Operand) -> Value:
         """A new number or array as a value."""
         if isinstance(operand, Const) and not isinstance(operand.value, np.ndarray):

@@ -117,12 +117,6 @@ def evaluate_walrus(machine: Machine, node: ast.NamedExpr) -> Value:
 
 
 RULES = {
-    ast.Name: evaluate_name,
-    ast.Constant: evaluate_constant,
-    ast.Tuple: evaluate_tuple,
-    ast.List: evaluate_list,
-    ast.Set: evaluate_set,
-    ast.Dict: evaluate_dict,
-    ast.JoinedStr: evaluate_f_string,
-    ast.NamedExpr: evaluate_walrus,
-}
+    ast.Name: evaluate_name, ast.Constant: evaluate_constant, ast.Tuple: evaluate_tuple, ast.List: evaluate_list,
+    ast.Set: evaluate_set, ast.Dict: evaluate_dict, ast.JoinedStr: evaluate_f_string, ast.NamedExpr: evaluate_walrus,
+}  # fmt: skip

@@ -123,8 +123,6 @@ def _targets(node: ast.expr) -> list[str]:
 
 
 RULES = {
-    ast.ListComp: evaluate_list_comprehension,
-    ast.SetComp: evaluate_set_comprehension,
-    ast.DictComp: evaluate_dict_comprehension,
-    ast.GeneratorExp: evaluate_generator,
-}
+    ast.ListComp: evaluate_list_comprehension, ast.SetComp: evaluate_set_comprehension,
+    ast.DictComp: evaluate_dict_comprehension, ast.GeneratorExp: evaluate_generator,
+}  # fmt: skip

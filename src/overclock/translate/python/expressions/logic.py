@@ -124,9 +124,6 @@ def _nothing() -> None:
 
 
 RULES = {
-    ast.BinOp: evaluate_binary,
-    ast.UnaryOp: evaluate_unary,
-    ast.Compare: evaluate_comparison,
-    ast.BoolOp: evaluate_and_or,
-    ast.IfExp: evaluate_if_else,
-}
+    ast.BinOp: evaluate_binary, ast.UnaryOp: evaluate_unary, ast.Compare: evaluate_comparison,
+    ast.BoolOp: evaluate_and_or, ast.IfExp: evaluate_if_else,
+}  # fmt: skip

@@ -15,8 +15,7 @@ from overclock.translate.ir.values import Known, Ref, Value, constants
 from overclock.translate.python.machine import Machine
 from overclock.translate.python.memory.kinds import is_number, is_sequence
 from overclock.translate.python.memory.padded import arrayify, many_cell
-from overclock.translate.python.memory.searching import masked_items, valid_flags
-from overclock.translate.python.numpy.operands import extreme
+from overclock.translate.python.memory.searching import extreme, masked_items, valid_flags
 from overclock.translate.python.operators.arithmetic import binary
 from overclock.translate.python.operators.comparison import compare
 from overclock.translate.python.operators.options import choose_value

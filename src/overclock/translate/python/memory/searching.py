@@ -86,3 +86,12 @@ def equal_to_many(machine: Machine, cell: ManyCell, other: Value) -> Operand:
         here = machine.arrays.getitem(matching_flags(machine, cell, item), (at,))
         found = machine.builder.logical("and", found, here)
     return found
+
+
+def extreme(dtype: np.dtype, name: str) -> Any:
+    """What no number is larger than (for `min`) or smaller than (for `max`)."""
+    if dtype.kind == "f":
+        return np.inf if name == "min" else -np.inf
+    if dtype.kind == "b":
+        return name == "min"
+    return np.iinfo(dtype).max if name == "min" else np.iinfo(dtype).min

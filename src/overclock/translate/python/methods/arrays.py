@@ -17,7 +17,6 @@ from overclock.translate.python.memory.kinds import is_flexible, is_partial, sta
 from overclock.translate.python.memory.padded import many_cell
 from overclock.translate.python.memory.views import REMADE, own_array, part_of_array, remade, sharing
 from overclock.translate.python.numpy.calls import numpy_call
-from overclock.translate.python.numpy.operands import python_dtype
 from overclock.translate.python.numpy.plain import plain_call
 from overclock.translate.python.numpy.reductions import REDUCTIONS, reduction
 from overclock.translate.python.numpy.searching import numpy_nonzero
@@ -48,7 +47,7 @@ def array_item(machine: Machine, owner: Value, args: list[Value], keywords: dict
     operand = machine.operand(owner)
     while operand.type.shape:
         operand = machine.arrays.getitem(operand, (0,))
-    return number(machine.builder.cast(operand, python_dtype(operand.type.kind), True))
+    return number(machine.builder.cast(operand, _python_dtype(operand.type.kind), True))
 
 
 def array_astype(machine: Machine, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
@@ -66,7 +65,7 @@ def array_tolist(machine: Machine, owner: Value, args: list[Value], keywords: di
 
 def _tolist(machine: Machine, operand: Operand) -> Value:
     if not operand.type.shape:
-        return number(machine.builder.cast(operand, python_dtype(operand.type.kind), True))
+        return number(machine.builder.cast(operand, _python_dtype(operand.type.kind), True))
     rows = [_tolist(machine, machine.arrays.getitem(operand, (at,))) for at in range(operand.type.shape[0])]
     return machine.store.new(ListCell(rows))
 
@@ -116,19 +115,10 @@ def _replace(machine: Machine, owner: Value, compute: Callable[[], Operand]) -> 
 
 
 RULES = {
-    "copy": array_copy,
-    "__copy__": array_copy,
-    "item": array_item,
-    "astype": array_astype,
-    "tolist": array_tolist,
-    "flatten": array_flatten,
-    "nonzero": array_nonzero,
-    "dot": array_dot,
-    "is_integer": array_is_integer,
-    "fill": array_fill,
-    "sort": array_sort,
-    "clip": array_clip,  # with out=
-}
+    "copy": array_copy, "__copy__": array_copy, "item": array_item, "astype": array_astype, "tolist": array_tolist,
+    "flatten": array_flatten, "nonzero": array_nonzero, "dot": array_dot, "is_integer": array_is_integer,
+    "fill": array_fill, "sort": array_sort, "clip": array_clip,
+}  # fmt: skip
 
 
 # ---- of an array whose shape is not known ----
@@ -145,7 +135,7 @@ def _partial_method(machine: Machine, name: str, owner: Value, args: list[Value]
             items = machine.builder.cast(cell.leaves[0], _dtype(machine, args, keywords))
             return new_flexible(machine, items, cell.length)
         if isinstance(cell.of, Number):
-            to = python_dtype(np.dtype(cell.of.dtype).kind)
+            to = _python_dtype(np.dtype(cell.of.dtype).kind)
             items = machine.builder.cast(cell.leaves[0], to)
             return machine.store.new(ManyCell(Number(to, True), cell.capacity, [items], cell.length))
     if name == "item" and not args:
@@ -155,3 +145,8 @@ def _partial_method(machine: Machine, name: str, owner: Value, args: list[Value]
     if flat and isinstance(owner, Rows) and len(owner.items) == 1:
         return owner.items[0]
     raise UnsupportedError(f"the method '{name}' of an array whose length is not known")
+
+
+def _python_dtype(kind: str) -> str:
+    """What `item` and `tolist` make of a number of NumPy's."""
+    return {"b": "bool", "f": "float64"}.get(kind, "int64")

@@ -15,6 +15,7 @@ from overclock.translate.python.operators.sequences import entries_of, select
 
 def dict_method(machine: Machine, name: str, owner: Ref, args: list[Value]) -> Value:
     """The value of owner.name(*args) where owner is a dict."""
+    # A rule gives None where it does not know these arguments.
     found = RULES[name](machine, owner, args) if name in RULES else None
     if found is None:
         raise UnsupportedError(f"the method '{name}' of a dict")
@@ -86,14 +87,7 @@ def dict_setdefault(machine: Machine, owner: Ref, args: list[Value]) -> Value | 
     return entries.setdefault(key.value, machine.settled(args[1]) if len(args) > 1 else Known(None))
 
 
-RULES: dict[str, Callable[[Machine, Ref, list[Value]], Value | None]] = {  # None: not with these arguments
-    "get": dict_get,
-    "keys": dict_keys,
-    "values": dict_values,
-    "items": dict_items,
-    "copy": dict_copy,
-    "update": dict_update,
-    "clear": dict_clear,
-    "pop": dict_pop,
-    "setdefault": dict_setdefault,
-}
+RULES: dict[str, Callable[[Machine, Ref, list[Value]], Value | None]] = {
+    "get": dict_get, "keys": dict_keys, "values": dict_values, "items": dict_items, "copy": dict_copy,
+    "update": dict_update, "clear": dict_clear, "pop": dict_pop, "setdefault": dict_setdefault,
+}  # fmt: skip

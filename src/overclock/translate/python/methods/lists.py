@@ -1,6 +1,7 @@
 """Methods of lists, deques and tuples: `list.pop` is `list_pop`."""
 
 import ast
+from collections.abc import Callable
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from overclock.recording.errors import UnsupportedError
 from overclock.translate.ir.layout import number
 from overclock.translate.ir.nodes import Const, Var, ranged
 from overclock.translate.ir.store import ListCell, ManyCell
-from overclock.translate.ir.values import Elem, Known, Value
+from overclock.translate.ir.values import Elem, Known, Ref, Value
 from overclock.translate.python.functions.reducing import sort_list
 from overclock.translate.python.machine import Machine
 from overclock.translate.python.memory.padded import (
@@ -29,48 +30,44 @@ from overclock.translate.python.operators.sequences import copy_list, extend, it
 
 def list_method(machine: Machine, name: str, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
     """The value of owner.name(*args, **keywords) where owner is a list or a tuple."""
-    if name not in RULES:
-        machine.mutable(owner)
+    if name in ASKING:
+        return ASKING[name](machine, owner, args)
+    ref = machine.mutable(owner)
+    if name not in CHANGING:
         raise UnsupportedError(f"the method '{name}' of a list")
-    return RULES[name](machine, owner, args, keywords)
+    return CHANGING[name](machine, ref, args, keywords) or Known(None)
 
 
 # ---- that change a list ----
 
 
-def list_append(machine: Machine, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
-    append(machine, machine.mutable(owner), args[0])
-    return Known(None)
+def list_append(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
+    append(machine, ref, args[0])
 
 
-def list_appendleft(machine: Machine, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
-    insert_at(machine, machine.mutable(owner), Const(0), args[0])
-    return Known(None)
+def list_appendleft(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
+    insert_at(machine, ref, Const(0), args[0])
 
 
-def list_extend(machine: Machine, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
-    extend(machine, machine.mutable(owner), args[0])
-    return Known(None)
+def list_extend(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
+    extend(machine, ref, args[0])
 
 
-def list_insert(machine: Machine, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
-    ref = machine.mutable(owner)
+def list_insert(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
     cell = machine.store[ref]
     at = place_in(machine, cell, args[0]) if isinstance(cell, ManyCell) else machine.operand(args[0])
     insert_at(machine, ref, at, args[1])
-    return Known(None)
 
 
-def list_pop(machine: Machine, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
-    return _pop(machine, owner, args[0] if args else Known(-1))
+def list_pop(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> Value:
+    return _pop(machine, ref, args[0] if args else Known(-1))
 
 
-def list_popleft(machine: Machine, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
-    return _pop(machine, owner, Known(0))
+def list_popleft(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> Value:
+    return _pop(machine, ref, Known(0))
 
 
-def _pop(machine: Machine, owner: Value, index: Value) -> Value:
-    ref = machine.mutable(owner)
+def _pop(machine: Machine, ref: Ref, index: Value) -> Value:
     cell = machine.store[ref]
     if isinstance(cell, ListCell):
         if isinstance(index, Known):
@@ -89,59 +86,52 @@ def _pop(machine: Machine, owner: Value, index: Value) -> Value:
     return value
 
 
-def list_remove(machine: Machine, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
+def list_remove(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
     """The first equal item goes. Where none is, Python raises: that does not happen in a step."""
-    ref = machine.mutable(owner)
     cell = machine.store[ref]
     if isinstance(cell, ListCell):
         flags = [equal(machine, one, args[0]) for one in cell.items]
         if all(isinstance(flag, Const) for flag in flags):
             del cell.items[[bool(flag.value) for flag in flags].index(True)]  # pyright: ignore[reportAttributeAccessIssue]
-            return Known(None)
+            return
         arrayify(machine, ref)
     remove_at(machine, ref, first_equal(machine, many_cell(machine, ref), args[0]))
-    return Known(None)
 
 
-def list_clear(machine: Machine, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
-    ref = machine.mutable(owner)
+def list_clear(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
     cell = machine.store[ref]
     if isinstance(cell, ListCell):
         cell.items.clear()
     else:
         many_cell(machine, ref).length = Const(np.int64(0))
         machine.arrays.forget_items(ref, machine.store)
-    return Known(None)
 
 
-def list_sort(machine: Machine, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
-    sort_list(machine, machine.mutable(owner), keywords)
-    return Known(None)
+def list_sort(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
+    sort_list(machine, ref, keywords)
 
 
-def list_reverse(machine: Machine, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
-    ref = machine.mutable(owner)
+def list_reverse(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
     cell = machine.store[ref]
     if isinstance(cell, ListCell):
         cell.items.reverse()
     else:
         many_cell(machine, ref).leaves = many_cell(machine, reversed_list(machine, ref)).leaves
         machine.arrays.forget_items(ref, machine.store)
-    return Known(None)
 
 
 # ---- that ask or copy ----
 
 
-def list_copy(machine: Machine, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
+def list_copy(machine: Machine, owner: Value, args: list[Value]) -> Value:
     return copy_list(machine, owner)
 
 
-def list_contains(machine: Machine, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
+def list_contains(machine: Machine, owner: Value, args: list[Value]) -> Value:
     return number(contains(machine, owner, args[0]))
 
 
-def list_index(machine: Machine, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
+def list_index(machine: Machine, owner: Value, args: list[Value]) -> Value:
     if isinstance(cell := machine.cell(owner), ManyCell):
         return number(machine.builder.cast(first_equal(machine, cell, args[0]), "int64", True))
     flags = [equal(machine, one, args[0]) for one in iterate(machine, owner)]
@@ -155,7 +145,7 @@ def list_index(machine: Machine, owner: Value, args: list[Value], keywords: dict
     return found
 
 
-def list_count(machine: Machine, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
+def list_count(machine: Machine, owner: Value, args: list[Value]) -> Value:
     if isinstance(cell := machine.cell(owner), ManyCell):
         flags = matching_flags(machine, cell, args[0])
         both = machine.builder.let("and", np.logical_and, flags, valid_flags(machine, cell))
@@ -166,19 +156,10 @@ def list_count(machine: Machine, owner: Value, args: list[Value], keywords: dict
     return total
 
 
-RULES = {
-    "append": list_append,
-    "appendleft": list_appendleft,
-    "extend": list_extend,
-    "insert": list_insert,
-    "pop": list_pop,
-    "popleft": list_popleft,
-    "remove": list_remove,
-    "clear": list_clear,
-    "sort": list_sort,
-    "reverse": list_reverse,
-    "copy": list_copy,
-    "__contains__": list_contains,
-    "index": list_index,
-    "count": list_count,
-}
+CHANGING: dict[str, Callable[[Machine, Ref, list[Value], dict[str, Value]], Value | None]] = {
+    "append": list_append, "appendleft": list_appendleft, "extend": list_extend, "insert": list_insert, "pop": list_pop,
+    "popleft": list_popleft, "remove": list_remove, "clear": list_clear, "sort": list_sort, "reverse": list_reverse,
+}  # fmt: skip
+ASKING: dict[str, Callable[[Machine, Value, list[Value]], Value]] = {
+    "copy": list_copy, "__contains__": list_contains, "index": list_index, "count": list_count,
+}  # fmt: skip

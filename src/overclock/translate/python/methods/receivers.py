@@ -44,7 +44,7 @@ def constant_method(machine: Machine, name: str, owner: Known, args: list[Value]
     if name == "index" and isinstance(inner, list | tuple):
         return number(machine.builder.cast(position_among(machine, list(inner), args[0])[0], "int64", True))
     if name == "count" and isinstance(inner, list | tuple):
-        return list_count(machine, owner, args, keywords)
+        return list_count(machine, owner, args)
     raise UnsupportedError(f"the method '{name}' of {inner!r:.40} with values of the run time")
 
 

@@ -19,7 +19,6 @@ from overclock.translate.python.memory.padded import many_cell
 from overclock.translate.python.memory.views import REMADE, remade, sharing
 from overclock.translate.python.numpy import joining, making, reductions, searching, ufuncs
 from overclock.translate.python.numpy.making import MAKERS, make_array
-from overclock.translate.python.numpy.operands import as_array
 from overclock.translate.python.numpy.plain import PLAIN, plain_call
 from overclock.translate.python.numpy.reductions import REDUCTIONS, reduction
 from overclock.translate.python.numpy.ufuncs import (
@@ -76,7 +75,7 @@ def numpy_call(machine: Machine, function: Any, args: list[Value], keywords: dic
     if any(is_text(machine, one) for one in args):
         return TEXT
     if isinstance(function, type):
-        return machine.fresh(machine.builder.cast(as_array(machine, args[0]), np.dtype(function).name))
+        return machine.fresh(machine.builder.cast(machine.array(args[0]), np.dtype(function).name))
     if not known or (name not in RULES and name not in FAMILIES):
         raise UnsupportedError(f"{_full_name(function)} with values of the run time")
     out = keywords.pop("out", None)

@@ -10,7 +10,6 @@ from overclock.translate.ir.values import Known, Value
 from overclock.translate.python.machine import Machine
 from overclock.translate.python.memory.kinds import static_value
 from overclock.translate.python.numpy.making import flexible_rows
-from overclock.translate.python.numpy.operands import as_array
 from overclock.translate.python.operators.sequences import iterate
 
 
@@ -41,7 +40,7 @@ def numpy_vstack(machine: Machine, args: list[Value], keywords: dict[str, Value]
 
 
 def numpy_append(machine: Machine, args: list[Value], keywords: dict[str, Value]) -> Value:
-    operands = [as_array(machine, one) for one in args[:2]]
+    operands = [machine.array(one) for one in args[:2]]
     if keywords or len(args) > 2:
         raise UnsupportedError("np.append along an axis")
     flat = [machine.builder.let("ravel", np.ravel, one) for one in operands]
@@ -50,7 +49,7 @@ def numpy_append(machine: Machine, args: list[Value], keywords: dict[str, Value]
 
 def _joined(machine: Machine, function: Any, items: list[Value], **static: Any) -> Value:
 
-    operands = [as_array(machine, one) for one in items]
+    operands = [machine.array(one) for one in items]
     dtype = common_dtype(*operands)
     operands = [machine.builder.cast(one, dtype) for one in operands]
     compute = lambda *arrays: function(arrays, **static)  # noqa: E731
@@ -62,7 +61,7 @@ def numpy_pad(machine: Machine, args: list[Value], keywords: dict[str, Value]) -
     value = static_value(machine, keywords.get("constant_values", Known(0)))
     if mode != "constant" or np.ndim(value):
         raise UnsupportedError("np.pad in another way than with one constant")
-    operand = as_array(machine, args[0])
+    operand = machine.array(args[0])
     around = static_value(machine, args[1] if len(args) > 1 else keywords["pad_width"])
     widths = [tuple(map(int, pair)) for pair in np.broadcast_to(around, (len(operand.type.shape), 2))]
     if not value:
@@ -74,11 +73,6 @@ def numpy_pad(machine: Machine, args: list[Value], keywords: dict[str, Value]) -
 
 
 RULES = {
-    "concatenate": numpy_concatenate,
-    "stack": numpy_stack,
-    "hstack": numpy_hstack,
-    "vstack": numpy_vstack,
-    "column_stack": numpy_column_stack,
-    "append": numpy_append,
-    "pad": numpy_pad,
-}
+    "concatenate": numpy_concatenate, "stack": numpy_stack, "hstack": numpy_hstack, "vstack": numpy_vstack,
+    "column_stack": numpy_column_stack, "append": numpy_append, "pad": numpy_pad,
+}  # fmt: skip

@@ -13,7 +13,6 @@ from overclock.translate.python.memory.flexible import as_flexible
 from overclock.translate.python.memory.kinds import is_flexible, is_number, is_numbers, is_sequence, static_value
 from overclock.translate.python.memory.padded import many_cell
 from overclock.translate.python.memory.views import own_array
-from overclock.translate.python.numpy.operands import as_array
 from overclock.translate.python.operators.sequences import iterate
 
 MAKERS = ("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "full_like", "empty_like", "arange", "linspace",
@@ -30,7 +29,7 @@ def make_array(machine: Machine, function: Any, args: list[Value], keywords: dic
         return machine.fresh(machine.arrays.full_like(Const(np.zeros(base.type.shape, base.type.dtype)), value))
     if name == "full":
         size = static_value(machine, args[0])
-        value = as_array(machine, args[1])
+        value = machine.array(args[1])
         shape = (size,) if isinstance(size, int | np.integer) else tuple(size)
         return machine.fresh(machine.arrays.full_like(Const(np.zeros(shape, value.type.dtype)), value))
     raise UnsupportedError(f"np.{name} with a size that is not known")
@@ -44,7 +43,7 @@ def numpy_array(machine: Machine, args: list[Value], keywords: dict[str, Value])
         return as_flexible(machine, box)
     if is_sequence(machine, box) and (rows := flexible_rows(machine, box)) is not None:
         return rows
-    operand = as_array(machine, args[0])
+    operand = machine.array(args[0])
     if len(args) > 1:
         operand = machine.builder.cast(operand, np.dtype(static_value(machine, args[1])).name)
     depth, copy = keywords.get("ndmin"), keywords.get("copy")
@@ -99,7 +98,7 @@ def numpy_isscalar(machine: Machine, args: list[Value], keywords: dict[str, Valu
 
 def numpy_unravel_index(machine: Machine, args: list[Value], keywords: dict[str, Value]) -> Value:
     size = static_value(machine, args[1])
-    left = as_array(machine, args[0])
+    left = machine.array(args[0])
     parts: list[Value] = []
     for extent in reversed(size):
         parts.append(machine.fresh(machine.builder.as_numpy(machine.builder.apply("mod", left, Const(int(extent))))))
@@ -112,20 +111,12 @@ def numpy_ravel_multi_index(machine: Machine, args: list[Value], keywords: dict[
     total: Operand = Const(np.int64(0))
     for part, extent in zip(iterate(machine, args[0]), size, strict=True):
         scaled = machine.builder.apply("mul", total, Const(int(extent)))
-        total = machine.builder.apply("add", scaled, as_array(machine, part))
+        total = machine.builder.apply("add", scaled, machine.array(part))
     return machine.fresh(total)
 
 
 RULES = {
-    "array": numpy_array,
-    "copy": numpy_copy,
-    "asarray": numpy_asarray,
-    "ascontiguousarray": numpy_asarray,
-    "asanyarray": numpy_asarray,
-    "ndim": numpy_ndim,
-    "shape": numpy_shape,
-    "size": numpy_size,
-    "isscalar": numpy_isscalar,
-    "unravel_index": numpy_unravel_index,
-    "ravel_multi_index": numpy_ravel_multi_index,
-}
+    "array": numpy_array, "copy": numpy_copy, "asarray": numpy_asarray, "ascontiguousarray": numpy_asarray,
+    "asanyarray": numpy_asarray, "ndim": numpy_ndim, "shape": numpy_shape, "size": numpy_size,
+    "isscalar": numpy_isscalar, "unravel_index": numpy_unravel_index, "ravel_multi_index": numpy_ravel_multi_index,
+}  # fmt: skip

@@ -9,7 +9,6 @@ from overclock.translate.ir.nodes import Operand, Var, common_dtype
 from overclock.translate.ir.values import Value
 from overclock.translate.python.machine import Machine
 from overclock.translate.python.memory.kinds import known_value, static_value
-from overclock.translate.python.numpy.operands import as_array
 
 # Name -> how many arrays come first.
 PLAIN = {
@@ -36,7 +35,7 @@ def plain_call(machine: Machine, function: Any, args: list[Value], keywords: dic
     """A function that NumPy itself describes: it is asked for the type of the result, and printed by its name."""
     name = function.__name__
     count = PLAIN[name]
-    operands = [as_array(machine, one) for one in args[:count]]
+    operands = [machine.array(one) for one in args[:count]]
     further = (_static_or_none(machine, one) for one in args[count:])
     static = dict(zip(STATIC_NAMES.get(name, ()), further, strict=False))
     if len(args) - count > len(static):

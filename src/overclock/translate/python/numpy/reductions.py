@@ -14,8 +14,7 @@ from overclock.translate.python.machine import Machine
 from overclock.translate.python.memory.flexible import filled
 from overclock.translate.python.memory.kinds import static_value
 from overclock.translate.python.memory.padded import many_cell
-from overclock.translate.python.memory.searching import masked_items
-from overclock.translate.python.numpy.operands import as_array, extreme, flag_array
+from overclock.translate.python.memory.searching import extreme, masked_items
 from overclock.translate.python.numpy.plain import plain_call
 
 REDUCTIONS = ("sum", "prod", "mean", "std", "var", "min", "max", "amin", "amax", "any", "all", "argmin", "argmax",
@@ -45,7 +44,7 @@ def reduction(machine: Machine, function: Any, args: list[Value], keywords: dict
         result = type_of(compute(sample(operand)))
         operand = machine.builder.cast(operand, result.dtype)
     if name in ("any", "all"):
-        operand = flag_array(machine, operand)
+        operand = machine.builder.truths(operand)
     return machine.fresh(machine.builder.as_numpy(machine.builder.let(name, compute, operand, **static)))
 
 
@@ -56,7 +55,7 @@ def _reduce_many(machine: Machine, name: str, ref: Ref) -> Value:
         if name == "sum" and filled.type.kind == "b":
             filled = machine.builder.cast(filled, "int64")
         if name in ("any", "all"):
-            filled = flag_array(machine, filled)
+            filled = machine.builder.truths(filled)
         return machine.fresh(machine.builder.as_numpy(machine.builder.let(name, getattr(np, name), filled)))
     if name == "mean":
         total = machine.builder.cast(machine.builder.let("sum", np.sum, masked_items(machine, cell, 0)), "float64")
@@ -81,7 +80,7 @@ def numpy_allclose(machine: Machine, args: list[Value], keywords: dict[str, Valu
 
 
 def numpy_array_equal(machine: Machine, args: list[Value], keywords: dict[str, Value]) -> Value:
-    a, b = (as_array(machine, one) for one in args[:2])
+    a, b = (machine.array(one) for one in args[:2])
     if a.type.shape != b.type.shape:
         return Known(False)
     equal = machine.builder.apply("eq", a, b)
@@ -91,7 +90,7 @@ def numpy_array_equal(machine: Machine, args: list[Value], keywords: dict[str, V
 def numpy_norm(machine: Machine, args: list[Value], keywords: dict[str, Value]) -> Value:
     if len(args) > 1 or keywords:
         raise UnsupportedError("np.linalg.norm with an order or an axis")
-    operand = as_array(machine, args[0])
+    operand = machine.array(args[0])
     floats = machine.builder.cast(operand, operand.type.dtype if operand.type.kind == "f" else "float64")
     squares = machine.builder.let("square", np.square, floats)
     return machine.fresh(machine.builder.let("sqrt", np.sqrt, machine.builder.let("sum", np.sum, squares)))

@@ -9,16 +9,15 @@ from overclock.translate.python.machine import Machine
 from overclock.translate.python.memory.flexible import new_flexible, nonzero, where_mask
 from overclock.translate.python.memory.kinds import is_flexible, static_value
 from overclock.translate.python.memory.padded import many_cell
-from overclock.translate.python.memory.searching import masked_items, valid_flags
+from overclock.translate.python.memory.searching import extreme, masked_items, valid_flags
 from overclock.translate.python.memory.views import own_array
-from overclock.translate.python.numpy.operands import as_array, extreme, flag_array
 from overclock.translate.python.numpy.plain import plain_call
 
 
 def numpy_where(machine: Machine, args: list[Value], keywords: dict[str, Value]) -> Value:
     if len(args) == 1:
         return numpy_nonzero(machine, args, {})
-    condition = flag_array(machine, machine.operand(args[0]))
+    condition = machine.builder.truths(machine.operand(args[0]))
     yes, no = machine.operand(args[1]), machine.operand(args[2])
     dtype = common_dtype(yes, no)
     yes, no = machine.builder.cast(yes, dtype), machine.builder.cast(no, dtype)
@@ -28,9 +27,9 @@ def numpy_where(machine: Machine, args: list[Value], keywords: dict[str, Value])
 def numpy_nonzero(machine: Machine, args: list[Value], keywords: dict[str, Value]) -> Value:
     box = machine.present(args[0])
     if not is_flexible(machine, box):
-        return nonzero(machine, flag_array(machine, machine.operand(box)))
+        return nonzero(machine, machine.builder.truths(machine.operand(box)))
     cell = many_cell(machine, box)
-    flags = flag_array(machine, cell.leaves[0])
+    flags = machine.builder.truths(cell.leaves[0])
     return nonzero(machine, machine.builder.let("and", np.logical_and, flags, valid_flags(machine, cell)))
 
 
@@ -41,7 +40,7 @@ def numpy_unique(machine: Machine, args: list[Value], keywords: dict[str, Value]
         items = masked_items(machine, cell, extreme(np.dtype(cell.leaves[0].type.dtype), "min"))
         valid = valid_flags(machine, cell)
     else:
-        items = machine.builder.let("ravel", np.ravel, as_array(machine, box))
+        items = machine.builder.let("ravel", np.ravel, machine.array(box))
         valid = Const(np.ones(items.type.shape, bool))
     if items.type.kind not in "biu" or len(args) > 1:
         raise UnsupportedError("np.unique of numbers that are no whole ones, or with more arguments")
@@ -62,7 +61,7 @@ def numpy_digitize(machine: Machine, args: list[Value], keywords: dict[str, Valu
     rises, falls = (np.diff(limits) >= 0).all(), (np.diff(limits) <= 0).all()
     if not rises and not falls:
         raise UnsupportedError("np.digitize with limits that are not in order")
-    value = as_array(machine, given["x"])
+    value = machine.array(given["x"])
     dtype = np.result_type(limits, np.dtype(value.type.dtype))  # JAX would meet floats and whole numbers elsewhere
     ordered = Known((limits if rises else limits[::-1]).astype(dtype))
     searched = [ordered, machine.fresh(machine.builder.cast(value, dtype.name))]
@@ -73,13 +72,15 @@ def numpy_digitize(machine: Machine, args: list[Value], keywords: dict[str, Valu
 
 
 def numpy_flatnonzero(machine: Machine, args: list[Value], keywords: dict[str, Value]) -> Value:
-    flags = machine.builder.let("ravel", np.ravel, flag_array(machine, machine.operand(args[0])))
+    flags = machine.builder.let("ravel", np.ravel, machine.builder.truths(machine.operand(args[0])))
     (found,) = nonzero(machine, flags).items
     return found
 
 
 def numpy_argwhere(machine: Machine, args: list[Value], keywords: dict[str, Value]) -> Value:
-    columns = [many_cell(machine, one) for one in nonzero(machine, flag_array(machine, machine.operand(args[0]))).items]
+    columns = [
+        many_cell(machine, one) for one in nonzero(machine, machine.builder.truths(machine.operand(args[0]))).items
+    ]
     places = machine.builder.let(
         "stack", lambda *a: np.stack(a, axis=1), *(one.leaves[0] for one in columns), several=True, axis=1
     )
@@ -87,18 +88,13 @@ def numpy_argwhere(machine: Machine, args: list[Value], keywords: dict[str, Valu
 
 
 def numpy_isin(machine: Machine, args: list[Value], keywords: dict[str, Value]) -> Value:
-    item, box = as_array(machine, args[0]), machine.builder.let("ravel", np.ravel, as_array(machine, args[1]))
+    item, box = machine.array(args[0]), machine.builder.let("ravel", np.ravel, machine.array(args[1]))
     spread = machine.arrays.getitem(item, (("rest",), ("new",)))
     equal = machine.builder.apply("eq", spread, box)
     return machine.fresh(machine.builder.let("any", lambda a: np.any(a, axis=-1), equal, axis=-1))
 
 
 RULES = {
-    "where": numpy_where,
-    "nonzero": numpy_nonzero,
-    "unique": numpy_unique,
-    "digitize": numpy_digitize,
-    "flatnonzero": numpy_flatnonzero,
-    "argwhere": numpy_argwhere,
-    "isin": numpy_isin,
-}
+    "where": numpy_where, "nonzero": numpy_nonzero, "unique": numpy_unique, "digitize": numpy_digitize,
+    "flatnonzero": numpy_flatnonzero, "argwhere": numpy_argwhere, "isin": numpy_isin,
+}  # fmt: skip

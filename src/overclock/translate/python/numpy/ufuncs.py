@@ -8,7 +8,6 @@ from overclock.recording.errors import UnsupportedError
 from overclock.translate.ir.nodes import Var, sample, type_of
 from overclock.translate.ir.values import Known, Value
 from overclock.translate.python.machine import Machine
-from overclock.translate.python.numpy.operands import flag_array
 
 BINARY_UFUNCS = {
     "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "true_divide": "truediv",
@@ -44,7 +43,7 @@ def logical_ufunc(machine: Machine, function: Any, args: list[Value], keywords: 
     name = function.__name__
     if len(args) != 2:
         raise UnsupportedError(f"np.{name} with values of the run time")
-    flags = [flag_array(machine, machine.operand(one)) for one in args]
+    flags = [machine.builder.truths(machine.operand(one)) for one in args]
     return machine.fresh(machine.builder.as_numpy(machine.builder.let(LOGICAL_UFUNCS[name], function, *flags)))
 
 
@@ -52,7 +51,7 @@ def unary_ufunc(machine: Machine, function: Any, args: list[Value], keywords: di
     """A function of one array, item by item."""
     name, operand = function.__name__, machine.operand(args[0])
     if name == "logical_not":
-        operand = flag_array(machine, operand)
+        operand = machine.builder.truths(operand)
     if operand.type.kind in "biu" and isinstance(operand, Var):
         result = type_of(function(sample(operand)))
         if result.kind == "f":

@@ -71,16 +71,8 @@ def run_nonlocal(machine: Machine, node: ast.Nonlocal) -> None:
 
 
 RULES = {
-    ast.Expr: run_expression,
-    ast.Pass: run_pass,
-    ast.Return: run_return,
-    ast.Break: run_break,
-    ast.Continue: run_continue,
-    ast.Raise: run_raise,
-    ast.Assert: run_assert,
-    ast.Import: run_import,
-    ast.ImportFrom: run_import_from,
-    ast.FunctionDef: run_function_definition,
-    ast.Global: run_global,
+    ast.Expr: run_expression, ast.Pass: run_pass, ast.Return: run_return, ast.Break: run_break,
+    ast.Continue: run_continue, ast.Raise: run_raise, ast.Assert: run_assert, ast.Import: run_import,
+    ast.ImportFrom: run_import_from, ast.FunctionDef: run_function_definition, ast.Global: run_global,
     ast.Nonlocal: run_nonlocal,
-}
+}  # fmt: skip
