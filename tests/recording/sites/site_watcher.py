@@ -55,8 +55,10 @@ class Occurrences:
 
 @dataclasses.dataclass
 class SeenSite:
-    """A site that was reached. `arguments` are those of the call by name, `facts` what they come to (sites/parameters.py);
-    either may be VARYING."""
+    """A site that was reached, with the arguments of its calls and the parameters of its distribution (`facts`).
+
+    Either may be VARYING.
+    """
 
     place: CallSite
     reset: Occurrences

@@ -8,6 +8,7 @@ import numpy as np
 from overclock.recipe.survey.live.leaves import SHARED, Container, Leaf, Odd
 from overclock.recipe.survey.live.paths import parse
 from overclock.recipe.survey.static.writes import Writes
+from overclock.recording.shapes import equal_arrays
 
 NOT_RECORDED = "a random generator that is not recorded"
 NOTHING_WRITTEN = Writes(frozenset(), frozenset())
@@ -52,7 +53,7 @@ class Unrepresented:
 
     @property
     def sentence(self) -> str:
-        """For a person."""
+        """What it is, and what becomes of it, for a person to read."""
         late = ", and changes only when an episode ends" if self.at_the_end else ""
         return f"'{self.path}' is {self.what}{late if self.used else ', and the rules never read it'}."
 
@@ -214,5 +215,5 @@ def _inside(path: str, others: list[str]) -> bool:
 
 def _equal(a: Leaf, b: Leaf) -> bool:
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return a.shape == b.shape and bool(np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f"))
+        return equal_arrays(a, b)
     return type(a) is type(b) and a == b

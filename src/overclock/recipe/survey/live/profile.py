@@ -4,12 +4,15 @@ found = profile(resolve("gymnasium:CartPole-v1"))
 found.fields, found.unrepresented, found.reset_draws, found.step_draws, found.restores
 """
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from overclock.errors import UsageError
+from overclock.recipe.references.gymnasium_spec import close
 from overclock.recipe.survey.live.draws import Draws, GlobalGenerators, Watch, summarise
 from overclock.recipe.survey.live.follow import Follower, StateField, Unrepresented
 from overclock.recipe.survey.live.leaves import Leaves
@@ -61,7 +64,7 @@ def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
         try:
             session.play(steps)
         finally:
-            session.close()
+            close(session.env)
         used = _read_names(source)
         fields = [dataclasses.replace(one, used=_used(one.path, used)) for one in session.follower.fields()]
         state = [one for one in fields if one.used]
@@ -118,22 +121,20 @@ class _Session:
     def play(self, steps: int) -> None:
         longest = max(1, steps // FEWEST_RESETS)
         while len(self.step_draws) < steps or len(self.reset_draws) < FEWEST_RESETS:
-            info = self._reset()
-            for length in range(1, longest + 1):
-                info, ended = self._step(info, length)
-                if ended:
-                    self.lengths.append(length)
-                    break
+            self._play_episode(longest)
         # Random episodes that never end within `longest` steps: one is followed as far as the steps allow.
         if not self.lengths:
-            info = self._reset()
-            for length in range(1, max(steps, self.source.max_steps or 0) + 1):
-                info, ended = self._step(info, length)
-                if ended:
-                    self.lengths.append(length)
-                    break
+            self._play_episode(max(steps, self.source.max_steps or 0))
 
-    def choose(self, env: Any, info: dict[str, Any]) -> Any:
+    def _play_episode(self, longest: int) -> None:
+        info = self._reset()
+        for length in range(1, longest + 1):
+            info, ended = self._step(info, length)
+            if ended:
+                self.lengths.append(length)
+                break
+
+    def choose(self, env: Any, info: Any) -> Any:
         """A random action, a legal one where `info` says which are."""
         mask = info.get("action_mask") if isinstance(info, dict) else None
         if mask is None:
@@ -141,18 +142,10 @@ class _Session:
         self.has_mask = True
         return self.env.action_space.sample(np.asarray(mask, np.int8))
 
-    def close(self) -> None:
-        if hasattr(self.env, "close"):
-            self.env.close()
-
-    def _reset(self) -> dict[str, Any]:
+    def _reset(self) -> Any:
         seed = self.seed + len(self.reset_draws)
-        try:
+        with self._failing_in(f"reset(seed={seed})"):
             result, draws = self.watch.reset(self.env, seed)
-        except Exception as error:
-            raise UsageError(
-                f"'{self.source.text}' failed in reset(seed={seed}): {type(error).__name__}: {error}."
-            ) from error
         if not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], dict)):
             raise UsageError(f"'{self.source.text}' must return (observation, info) from reset, as Gymnasium does.")
         self.reset_draws.append(draws)
@@ -160,14 +153,10 @@ class _Session:
         self.follower.see(self.leaves.of(innermost(self.env)), "reset")
         return result[1]
 
-    def _step(self, info: dict[str, Any], length: int) -> tuple[dict[str, Any], bool]:
+    def _step(self, info: Any, length: int) -> tuple[Any, bool]:
         action = self.choose(self.env, info)
-        try:
+        with self._failing_in(f"step {length} of an episode"):
             result, draws = self.watch.step(self.env, action)
-        except Exception as error:
-            raise UsageError(
-                f"'{self.source.text}' failed in step {length} of an episode: {type(error).__name__}: {error}."
-            ) from error
         if not (isinstance(result, tuple) and len(result) == 5):
             raise UsageError(
                 f"'{self.source.text}' must return (observation, reward, terminated, truncated, info) from step."
@@ -180,6 +169,14 @@ class _Session:
         ended = bool(terminated) or bool(truncated)
         self.follower.see(self.leaves.of(innermost(self.env)), "step", ended)
         return info if isinstance(info, dict) else {}, ended
+
+    @contextlib.contextmanager
+    def _failing_in(self, what: str) -> Iterator[None]:
+        """Around a call of the reference: whatever it raises becomes one sentence."""
+        try:
+            yield
+        except Exception as error:
+            raise UsageError(f"'{self.source.text}' failed in {what}: {type(error).__name__}: {error}.") from error
 
     def _check_observation(self, obs: Any, after: str) -> None:
         try:

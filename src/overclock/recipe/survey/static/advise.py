@@ -5,6 +5,7 @@ on the data, because every copy then pays for the longest. Rust runs each copy b
 """
 
 import dataclasses
+import math
 from typing import Literal
 
 import jax
@@ -98,15 +99,8 @@ def _of_state(profile: Profile | None) -> list[tuple[int, str]]:
     odd = [one.path for one in profile.unrepresented if one.used and "None" not in one.what]
     if odd:
         return [(-1, f"Parts of its state have no fixed shape: {_some(tuple(odd))}.")]
-    numbers = sum(_size(field.shape) for field in profile.fields)
+    numbers = sum(math.prod(field.shape) for field in profile.fields)
     return [(2, f"Its state is {_count(numbers, 'number')} of fixed shape.")] if profile.fields else []
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    size = 1
-    for length in shape:
-        size *= length
-    return size
 
 
 def _of_machine(machine: Hardware) -> list[tuple[int, str]]:

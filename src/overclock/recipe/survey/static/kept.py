@@ -127,20 +127,22 @@ def _reach(
     A method called on an object of unknown class is every method of that name in the classes found so far; a class
     that is found later may add some, so calls by name are looked at again until nothing is new.
     """
-    found = {one.name: one for one in start if not _only_logs(one)}
-    waiting = list(found.values())
-    edges: dict[str, set[str]] = {name: set() for name in found}
+    found: dict[str, Definition] = {}
+    waiting: list[Definition] = []
+    edges: dict[str, set[str]] = {}
     by_name: dict[str, list[str]] = {}  # a method's name -> who calls it
 
-    def add(user: str, target: Definition) -> None:
+    def add(target: Definition, user: str | None = None) -> None:
         if _only_logs(target):
             return
-        edges[user].add(target.name)
+        if user is not None:
+            edges[user].add(target.name)
         if target.name not in found:
-            found[target.name] = target
-            edges[target.name] = set()
+            found[target.name], edges[target.name] = target, set()
             waiting.append(target)
 
+    for one in start:
+        add(one)
     while waiting:
         while waiting:
             one = waiting.pop(0)
@@ -148,23 +150,17 @@ def _reach(
                 if not follow(use):
                     continue
                 if use.target is not None:
-                    add(one.name, use.target)
+                    add(use.target, one.name)
                 else:
                     by_name.setdefault(use.by_name, []).append(one.name)
-            for statement in _statements(one.file):
-                if statement.name not in found:
-                    found[statement.name], edges[statement.name] = statement, set()
-                    waiting.append(statement)
+            for statement in one.file.definitions.values():
+                if statement.kind == "statement":  # what a file does when it is imported
+                    add(statement)
         for cls in [one for one in found.values() if one.kind == "class"]:
             for method in methods(cls):
                 for user in by_name.get(method.short, []):
-                    add(user, method)
+                    add(method, user)
     return found, edges
-
-
-def _statements(file: File) -> list[Definition]:
-    """What a file does when it is imported, besides defining things."""
-    return [one for one in file.definitions.values() if one.kind == "statement"]
 
 
 def _dropped(one: Definition, seen_by_rendering: bool) -> Dropped:
