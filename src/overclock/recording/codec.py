@@ -45,7 +45,7 @@ KINDS = {LIST: list, TUPLE: tuple, DEQUE: collections.deque}
 
 
 def encode(shape: Shape, value: Any, name: str = "") -> Arrays:
-    """A value as the leaves of its shape; zeros where there is nothing."""
+    """A value as the leaves of its shape; a leaf of something that is not there is zero."""
     arrays = _zeros(distinct(leaves(shape, name)))
     _encode(shape, value, name, (), arrays)
     return arrays
@@ -65,7 +65,7 @@ def decode(shape: Shape, arrays: Mapping[str, np.ndarray], like: Any = None, nam
 
 
 def distinct(found: Iterable[Leaf]) -> tuple[Leaf, ...]:
-    """The leaves, if no two have one name."""
+    """The same leaves; UsageError where two have one name."""
     by_name: dict[str, Leaf] = {}
     for leaf in found:
         if by_name.setdefault(leaf.name, leaf) is not leaf:
@@ -99,17 +99,15 @@ class InstanceCodec:
         self._examples: dict[str, Any] = {}  # of every object and dict, for a time when an instance has none
 
     def holds(self, instance: Any) -> bool:
-        """Whether an instance has all the attributes; before its first reset it often has not."""
-        if not all(_has(instance, path) for path in self.attributes):
-            return False
+        """Whether an instance has all the attributes; before its first reset it often lacks some."""
         try:
             self.read(instance)
-        except UsageError:  # some are there, but None until the first reset
+        except UsageError:  # some are not there, or None until the first reset
             return False
         return True
 
     def read(self, instance: Any) -> Arrays:
-        """Every leaf; copies, which the instance never changes."""
+        """Encode the instance: a copy of every leaf."""
         arrays = _zeros(self.leaves)
         for path, shape in self.attributes.items():
             value = _get(instance, path)
@@ -119,7 +117,7 @@ class InstanceCodec:
         return arrays
 
     def write(self, instance: Any, arrays: Mapping[str, np.ndarray]) -> None:
-        """The inverse of `read`: one object that is reached by two paths stays one."""
+        """Put an instance into the state that `read` gave; UsageError where it does not read back the same."""
         if missing := [leaf.name for leaf in self.leaves if leaf.name not in arrays]:
             raise UsageError(f"The state to be written has no '{missing[0]}'.")
         decoder = Decoder(arrays, self._examples)
@@ -134,7 +132,7 @@ class InstanceCodec:
 
 
 def plain_leaves(shape: Shape, name: str = "") -> list[str]:
-    """The leaves that are numbers of their own: in no list, and neither None nor a choice at times."""
+    """The leaves that are always one number or one array: in no list, and neither None nor a choice at times."""
     if isinstance(shape, Number | Array):
         return [name]
     inside = inner_shapes(shape, name) if isinstance(shape, Fixed | Record) else []
@@ -142,7 +140,6 @@ def plain_leaves(shape: Shape, name: str = "") -> list[str]:
 
 
 def _encode(shape: Shape, value: Any, name: str, at: tuple[int, ...], arrays: Arrays) -> None:
-    """Put a value into the arrays, at a place inside the lists around it."""
     match shape:
         case Number() | Array():
             _store(shape, value, name, at, arrays[name])
@@ -210,13 +207,6 @@ def _holder(instance: Any, path: str) -> tuple[Any, str]:
     for part in outer:
         found = getattr(found, part)
     return found, last
-
-
-def _has(instance: Any, path: str) -> bool:
-    try:
-        return hasattr(*_holder(instance, path))
-    except AttributeError:
-        return False
 
 
 def _get(instance: Any, path: str) -> Any:

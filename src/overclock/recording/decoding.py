@@ -119,7 +119,6 @@ class Decoder:
         return _sequence(made, shape.kind, like)
 
     def _array(self, shape: Array, new: np.ndarray, like: Any) -> np.ndarray:
-        """A copy; with the dtype of what is there if that holds it, and where that was a view, a view again."""
         new = np.array(new, shape.dtype)
         if not isinstance(like, np.ndarray) or like.shape != new.shape:
             return new
@@ -165,7 +164,7 @@ class Decoder:
 
 
 def cloned(shape: Shape, like: Any) -> Any:
-    """Another one like it: its own objects, dicts and lists where the shape has some, the same constants."""
+    """A copy of a value: its own objects, dicts and lists where the shape has some, the same constants."""
     if like is MISSING or like is None:
         return like
     match shape:
@@ -191,7 +190,7 @@ def records(shape: Shape, name: str) -> list[str]:
 
 
 def remember(shape: Shape, value: Any, name: str, examples: dict[str, Any]) -> None:
-    """Note one example of every object and dict in a value, for a time when there is none."""
+    """Note one example of every object and dict in a value, to make others like it from."""
     if value is None:
         return
     match shape:
@@ -212,7 +211,6 @@ def remember(shape: Shape, value: Any, name: str, examples: dict[str, Any]) -> N
 
 
 def _items(like: Any, length: int) -> list[Any]:
-    """The present items of a sequence, and nothing for those that it does not have."""
     present = list(like) if isinstance(like, list | tuple | collections.deque) else []
     return (present + [MISSING] * length)[:length]
 

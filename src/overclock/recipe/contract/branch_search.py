@@ -36,7 +36,7 @@ class _TooLongError(Exception):
 
 
 class StateSearch:
-    """Chooses where the next step begins and learns from what it reached."""
+    """Chooses the states in which steps begin; states that reached a new branch are built on."""
 
     def __init__(
         self, contract: ContractFile, codec: InstanceCodec, seen: Sequence[Arrays], tracer: BranchTracer
@@ -56,7 +56,11 @@ class StateSearch:
     def attempt(
         self, number: int, write: Callable[[Arrays], None], step: Callable[[int], bool], read: Callable[[], Arrays]
     ) -> None:
-        """One try: `write` a state (or none), `step` with a choice of action (True: it ended), `read` the state."""
+        """One step from a chosen state.
+
+        `write` puts the instance into a state, `step` takes a choice of action and returns whether the episode ended,
+        `read` returns the state.
+        """
         if not self._pool or self._hangs >= MOST_HANGS:
             return
         generator = np.random.default_rng(number)
@@ -100,7 +104,6 @@ class StateSearch:
         return self._pool[place] if place < len(self._pool) else self._kept[place - len(self._pool)]
 
     def _changed(self, field: Any, value: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """Another value for a number or an array of numbers."""
         if value.ndim:
             return _array_changed(value, generator)
         if not field.exact:
@@ -132,7 +135,7 @@ def _array_changed(value: np.ndarray, generator: np.random.Generator) -> np.ndar
 
 @contextlib.contextmanager
 def _limited() -> Iterator[None]:
-    """Inside, what takes too long is ended; only the main thread can do that."""
+    """Inside, what takes too long is interrupted; that needs the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

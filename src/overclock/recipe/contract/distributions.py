@@ -45,7 +45,7 @@ class Known:
 
 
 def known_draws(draws: Sequence[DrawField]) -> dict[str, Known]:
-    """By name, those whose distribution the contract says."""
+    """The draws whose distribution the contract states, by name."""
     found = {draw.name: known(draw) for draw in draws}
     return {name: one for name, one in found.items() if one is not None}
 
@@ -79,7 +79,7 @@ def _given(draw: DrawField) -> dict[str, Any]:
 
 
 def _of_site(form: str, method: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """What is recorded at a site, as a call that draws it."""
+    """The call whose distribution is that of what is recorded at a site."""
     match form:
         case "index":
             return "choice", {"a": given["n"], "p": given.get("p")}
@@ -122,7 +122,6 @@ def _known(method: str, given: dict[str, Any], shape: tuple[int, ...], one: tupl
 
 
 def _wide(value: Any, shape: tuple[int, ...], one: tuple[int, ...]) -> np.ndarray:
-    """A bound for every number of a draw."""
     return np.broadcast_to(np.broadcast_to(np.asarray(value, np.float64), one), shape).reshape(-1)
 
 
@@ -143,7 +142,7 @@ def _bell(loc: np.ndarray, scale: np.ndarray) -> Known | None:
 
 
 def _among(items: np.ndarray, chances: Any, count: int, whole: bool = False) -> Known | None:
-    """One of some numbers, each time; `whole`: an order of them, or a part of one."""
+    """The distribution of one of some numbers; `whole`: of an order of them, or a part of one."""
     values, which = np.unique(np.asarray(items, np.float64), return_inverse=True)
     if not len(values):
         return None

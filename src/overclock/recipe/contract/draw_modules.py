@@ -6,7 +6,7 @@ contract names; each for the first events of many streams and for many events of
 """
 
 import functools
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -20,49 +20,42 @@ from overclock.verify.property.module import Module
 from overclock.verify.sides.subject import Arrays
 
 TIME_LIMIT = "gymnasium.wrappers.common:TimeLimit.step"
+Boundary = Callable[[], Arrays]  # the inputs of further calls
 COUNTED = ("max_steps", "default_max_steps", "steps", "truncated")
 
 
-def samples(cls: str, recorded: RecordedCases, by_seed: dict[str, Any], attributes: tuple[str, ...]) -> list[Module]:
-    """Samples of both sides, some thousand of each."""
-    contract, found = recorded.contract, list[Module]()
-    for name, later in (("draw", False), ("draw_later", True)) if contract.reset_draws else ():
-        performance = functools.partial(rules.draw, later)
-        outputs = by_chance(contract, [draw.name for draw in contract.reset_draws])
-        found.append(
-            Module(name, (f"{cls}.reset",), recorded.draw_case, performance, (), outputs, **by_seed,
-                   attributes=attributes)
-        )  # fmt: skip
-    for name, later in (("draw_step", False), ("draw_step_later", True)) if contract.step_draws else ():
-        performance = functools.partial(rules.draw_step, later)
-        outputs = by_chance(contract, [draw.name for draw in contract.step_draws])
-        found.append(Module(name, (DRAWN,), recorded.step_draw_case, performance, (), outputs, **_played(recorded)))
-    return found
+def samples(cls: str, recorded: RecordedCases, seeds: Boundary, attributes: tuple[str, ...]) -> list[Module]:
+    """Samples of both sides, some thousand of each: of first events, and of later ones."""
+    contract = recorded.contract
+    reset = "draw", f"{cls}.reset", contract.reset_draws, recorded.draw_case, rules.draw
+    step = "draw_step", DRAWN, contract.step_draws, recorded.step_draw_case, rules.draw_step
+    events = ((*reset, seeds, recorded.apply_seed, attributes), (*step, _numbers, recorded.apply_play, None))
+    return [
+        Module(
+            name + suffix, (function,), case, functools.partial(draw, later), (),
+            by_chance(contract, [one.name for one in draws]), boundary, apply, attributes=looked_at,
+        )
+        for name, function, draws, case, draw, boundary, apply, looked_at in events
+        for suffix, later in (("", False), ("_later", True))
+        if draws
+    ]  # fmt: skip
 
 
-def distributions(
-    cls: str, recorded: RecordedCases, by_seed: dict[str, Any], attributes: tuple[str, ...]
-) -> list[Module]:
+def distributions(cls: str, recorded: RecordedCases, seeds: Boundary, attributes: tuple[str, ...]) -> list[Module]:
     """Very large samples of the candidate, where the contract names their distribution."""
-    contract, found = recorded.contract, list[Module]()
-    if known := known_draws(contract.reset_draws):
-        facts = Facts(known)
-        found.append(
-            Module(
-                "draw_known", (f"{cls}.reset",), functools.partial(recorded.known_reset_case, facts),
-                functools.partial(rules.known_reset, facts), (), facts.outputs(contract), **by_seed,
-                attributes=attributes,
-            )
-        )  # fmt: skip
-    if known := known_draws(contract.step_draws):
-        facts = Facts(known)
-        found.append(
-            Module(
-                "draw_step_known", (DRAWN,), functools.partial(recorded.known_step_case, facts),
-                functools.partial(rules.known_step, facts), (), facts.outputs(contract), **_played(recorded),
-            )
-        )  # fmt: skip
-    return found
+    contract = recorded.contract
+    reset = "draw_known", f"{cls}.reset", contract.reset_draws, recorded.known_reset_case, rules.known_reset
+    step = "draw_step_known", DRAWN, contract.step_draws, recorded.known_step_case, rules.known_step
+    events = ((*reset, seeds, recorded.apply_seed, attributes), (*step, _numbers, recorded.apply_play, None))
+    return [
+        Module(
+            name, (function,), functools.partial(case, facts), functools.partial(performance, facts), (),
+            facts.outputs(contract), boundary, apply, attributes=looked_at,
+        )
+        for name, function, draws, case, performance, boundary, apply, looked_at in events
+        for facts in [Facts(known_draws(draws))]
+        if facts.draws
+    ]  # fmt: skip
 
 
 def time_limit(recorded: RecordedCases) -> Module:
@@ -71,10 +64,6 @@ def time_limit(recorded: RecordedCases) -> Module:
         "time_limit", (TIME_LIMIT,), recorded.time_limit_case, rules.time_limit, (),
         equal(recorded.contract, *COUNTED), boundary=_left, apply=recorded.apply_count, attributes=COUNTS,
     )  # fmt: skip
-
-
-def _played(recorded: RecordedCases) -> dict[str, Any]:
-    return {"boundary": _numbers, "apply": recorded.apply_play}
 
 
 def _numbers() -> Arrays:

@@ -26,7 +26,7 @@ def drawn(number: int, state: Arrays, step: Callable[[], None]) -> None:
 
 
 class Player:
-    """Plays one instance on and on."""
+    """Plays one instance with random legal actions, one episode after the other."""
 
     def __init__(self, read: Callable[[Any], Arrays], recording: Recording) -> None:
         self._read, self._recording = read, recording
@@ -34,7 +34,6 @@ class Player:
         self._states: list[Arrays] = []
 
     def step(self, instance: Any, number: int) -> None:
-        """The next step, which has this number."""
         if self._ended:
             instance.action_space.seed(number)
             with self._recording(number):

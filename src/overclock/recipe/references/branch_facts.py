@@ -95,6 +95,5 @@ def _headers(file: str, covered: Covered) -> dict[int, bool]:
 
 
 def _line(shown: str, headers: dict[str, dict[int, bool]]) -> bool | None:
-    """Whether the outcome of a branch was known; None: it was not translated."""
     place = PLACE.match(shown)
     return headers.get(place[1], {}).get(int(place[2])) if place else None

@@ -20,7 +20,7 @@ _changed: set[type] = set()
 
 
 def held_shape(program: Program) -> dict[str, Shape]:
-    """The attribute and its shape, where the program stores its observations."""
+    """The attribute of the stored observation and its shape; empty where the program stores none."""
     if not program.stored_observation:
         return {}
     stored = program.step.results[FIELD].type
@@ -28,7 +28,7 @@ def held_shape(program: Program) -> dict[str, Shape]:
 
 
 def holdable(env: Any, program: Program) -> bool:
-    """Whether nothing else has that name, and nothing stands between the rules and what is shown."""
+    """Whether the attribute's name is free, and no wrapper changes what the rules return."""
     import gymnasium
 
     from overclock.recording.wrappers import TRANSPARENT
@@ -41,7 +41,7 @@ def holdable(env: Any, program: Program) -> bool:
 
 
 def hold(env: Any, attributes: Collection[str]) -> None:
-    """From now on, instances of this class hold what they show, if that is among the attributes of their contract."""
+    """Make all instances of this class store what they return, if the attributes of their contract ask for it."""
     cls = type(env.unwrapped)
     if HELD not in attributes or cls in _changed:
         return
@@ -63,7 +63,7 @@ def _holding(function: Any) -> Any:
 
 
 def begin(instance: Any, attributes: Collection[str]) -> None:
-    """Before anything was shown: zeros, so that there is a state to be read."""
+    """Give an instance that was never reset an observation of zeros, so that its state can be read."""
     from overclock.recording.observations import flat_space
 
     rules = instance.unwrapped

@@ -17,7 +17,7 @@ from overclock.translate.program import Function, Program
 
 
 class Rules:
-    """The functions of a program as methods, with everything that is a function in the source outside of them."""
+    """The functions of a program as methods, and what is a function in the source as functions outside of the class."""
 
     def __init__(self, program: Program, tables: Tables, cls: str) -> None:
         self._program, self._tables, self._cls = program, tables, cls
@@ -36,7 +36,7 @@ class Rules:
     # ---- methods ----
 
     def lines(self) -> list[str]:
-        """The methods."""
+        """The lines of `init`, `transition`, `observe` and, where there is a mask, `action_mask`."""
         cls = self._cls
         state, params = f"state: {cls}State", f"params: {cls}Params"
         after = f'tuple[{cls}State, Float[Array, ""], Bool[Array, ""]]'
@@ -116,7 +116,7 @@ class Rules:
     # ---- functions outside of the class ----
 
     def helpers(self) -> list[str]:
-        """The functions that the methods call."""
+        """The lines of the functions that the methods call."""
         return [line for helper in self._helpers for line in self._function(helper)]
 
     def _function(self, helper: Helper) -> list[str]:

@@ -95,7 +95,7 @@ class _Trail:
                 self.low, self.high = min(self.low, float(finite.min())), max(self.high, float(finite.max()))
 
     def varies_in_kind(self) -> str | None:
-        """In words, what keeps it from being an array of one shape; None where nothing does."""
+        """Why the values are no array of one shape, in words; None where they are."""
         if self.odd:
             others = (["a number"] if self.shapes else []) + [f"an object ({what})" for what, _ in self.containers]
             kinds = [*self.odd, *others]
@@ -113,8 +113,6 @@ class _Trail:
 
 
 class _Trails:
-    """What every path held after some events."""
-
     def __init__(self) -> None:
         self.by_path: dict[str, _Trail] = {}
         self.events = 0
@@ -125,7 +123,7 @@ class _Trails:
             self.by_path.setdefault(path, _Trail()).see(leaf, event)
 
     def odd(self, path: str) -> str | None:
-        """In words, why no array holds what lies at a path; None where one does."""
+        """Why no array holds the values at a path, in words; None where one does."""
         trail = self.by_path.get(path)
         if trail is None:
             return None
@@ -134,9 +132,9 @@ class _Trails:
 
 
 class Follower:
-    """Sees an instance after every reset and step, and says at the end what its state is.
+    """Follows an instance through resets and steps, and tells at the end which of its attributes are its state.
 
-    `writes` is what reading says about it: what could change is state, too.
+    `writes` is what the source says a step may write: that is state even where play never changed it.
     """
 
     def __init__(self, writes: Writes = NOTHING_WRITTEN) -> None:
@@ -144,12 +142,12 @@ class Follower:
         self._writes = writes
 
     def see(self, found: dict[str, Leaf], event: Literal["reset", "step"], ended: bool = False) -> None:
-        """What the instance holds after an event; `ended`: one that ended its episode."""
+        """Note what the instance holds after an event; `ended`: one that ended its episode."""
         for trails in (self._all,) if ended else (self._all, self._during):
             trails.see(found, event)
 
     def fields(self) -> list[StateField]:
-        """What changes, or may be assigned, and is a number or an array of one shape."""
+        """The state fields: what changes, or may be assigned, and is a number or an array of one shape."""
         odd = [one.path for one in self.unrepresented()]
         found = []
         for path, trail in self._all.by_path.items():
@@ -164,7 +162,7 @@ class Follower:
         return found
 
     def unrepresented(self) -> list[Unrepresented]:
-        """What changes, or could, and is no such thing; only the outermost of several inside each other."""
+        """What changes, or may, and is no such thing; of several inside each other only the outermost."""
         found: list[Unrepresented] = []
         for path, trail in self._all.by_path.items():
             if _inside(path, [one.path for one in found]):
@@ -176,7 +174,7 @@ class Follower:
         return found
 
     def _unseen(self, path: str, trail: _Trail) -> str | None:
-        """What play did not change, but the rules may: into something else than the number it is, if it is one."""
+        """What the rules may make of a value that play did not change, where that is no number; None otherwise."""
         if trail.changes or SHARED in trail.odd:
             return None
         resized = _steps(path)[-1] in self._writes.resized

@@ -26,7 +26,7 @@ NOT_THEIR_OWN = ("gymnasium.", "builtins.", "typing.", "abc.", "enum.", "collect
 
 @dataclasses.dataclass(frozen=True)
 class Odd:
-    """Something that is no number: what it is, and a text that changes when it does."""
+    """A value that is no number: what it is, and a text that changes when the value does."""
 
     what: str
     text: str
@@ -34,7 +34,7 @@ class Odd:
 
 @dataclasses.dataclass(frozen=True)
 class Container:
-    """A list, dict or object whose inside is listed under its path; its length or keys may change."""
+    """A list, dict or object whose items have leaves of their own; its length or keys may change."""
 
     what: str
     shape: tuple[Any, ...]
@@ -44,7 +44,7 @@ Leaf = np.ndarray | Odd | Container
 
 
 def attributes(instance: Any) -> dict[str, Any]:
-    """The attributes of an object itself, by name; generators, spaces, functions and windows left out."""
+    """The data attributes of an object, by name, without generators, spaces, functions and windows."""
     found = dict(getattr(instance, "__dict__", {}))
     for cls in type(instance).__mro__:
         slots = cls.__dict__.get("__slots__", ())
@@ -55,7 +55,7 @@ def attributes(instance: Any) -> dict[str, Any]:
 
 
 def shared(instance: Any) -> dict[str, Any]:
-    """What an object has from its class alone: data that was never assigned to the object itself."""
+    """The data that an object has from its class alone, by name."""
     found: dict[str, Any] = {}
     for cls in type(instance).__mro__:
         if not f"{cls.__module__}.".startswith(NOT_THEIR_OWN):
@@ -70,13 +70,12 @@ def shared(instance: Any) -> dict[str, Any]:
 
 
 class Leaves:
-    """Lists the leaves of one instance again and again, quickly where little has changed."""
+    """Lists the leaves of one instance again and again; what has not changed is not walked again."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[bytes, dict[str, Leaf]]] = {}  # by attribute
 
     def of(self, instance: Any) -> dict[str, Leaf]:
-        """The leaves of an instance by path."""
         found: dict[str, Leaf] = {}
         for name, value in attributes(instance).items():
             array = number(value) if isinstance(value, bool | int | float | np.generic | np.ndarray) else None
@@ -93,7 +92,7 @@ class Leaves:
 
 
 def _fingerprint(value: Any) -> bytes:
-    """Equal only for equal values; empty where there is none."""
+    """A hash that is equal only for equal values; empty where the value cannot be pickled."""
     try:
         return hashlib.blake2b(pickle.dumps(value), digest_size=16).digest()
     except Exception:  # whatever refuses to be pickled may refuse in its own way
@@ -101,7 +100,7 @@ def _fingerprint(value: Any) -> bytes:
 
 
 def number(value: Any) -> np.ndarray | None:
-    """A number, an array of numbers, or a rectangular list of them, as an array that nobody else holds."""
+    """A number, an array of numbers or a rectangular list of them as a new array; None for anything else."""
     if isinstance(value, enum.Enum):
         value = value.value
     if isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating):
@@ -124,7 +123,6 @@ def _rectangular(items: list[Any]) -> np.ndarray | None:
 
 
 def _walk(name: str, value: Any, inside: tuple[int, ...], fingerprint: bytes) -> dict[str, Leaf]:
-    """The leaves of one attribute."""
     found: dict[str, Leaf] = {}
     for path, leaf in _leaves(name, value, DEEPEST, inside):
         found[path] = leaf

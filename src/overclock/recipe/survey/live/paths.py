@@ -56,7 +56,7 @@ def item(path: str, key: Key) -> str:
 
 
 def read(env: Any, path: str) -> Any:
-    """What lies at a path."""
+    """The value at a path of an environment."""
     value = innermost(env)
     for step in parse(path):
         value = _get(value, step, path)
@@ -64,7 +64,7 @@ def read(env: Any, path: str) -> Any:
 
 
 def read_captured(attributes: Mapping[str, Any], path: str) -> Any:
-    """What lies at a path of an instance that was captured: its attributes by name, objects and dicts as dicts."""
+    """The value at a path of a captured instance: its attributes by name, objects and dicts as dicts."""
     value: Any = attributes
     for step in parse(path):
         key = step.key if isinstance(step, Item) else step
@@ -85,7 +85,7 @@ def innermost(env: Any) -> Any:
 
 
 def alike(value: Any, example: Any) -> Any:
-    """A number or array in the form of the example: its type, its dtype, its container."""
+    """A number or array in the type, dtype and container of the example."""
     if isinstance(example, enum.Enum):
         return type(example)(_plain(value))
     if isinstance(example, np.ndarray):
@@ -134,7 +134,6 @@ def _write(holder: Any, steps: list[str | Item], value: Any, path: str) -> None:
 
 
 def _with(before: tuple[Any, ...], steps: list[str | Item], value: Any, path: str) -> tuple[Any, ...]:
-    """A tuple with one of its items replaced."""
     step, rest = steps[0], steps[1:]
     fields: tuple[str, ...] = getattr(before, "_fields", ())
     place = Item(fields.index(step)) if step in fields else step

@@ -16,11 +16,10 @@ from overclock.recipe.references.gymnasium_spec import close
 from overclock.recipe.survey.live.draws import Draws, GlobalGenerators, Watch, summarise
 from overclock.recipe.survey.live.follow import Follower, StateField, Unrepresented
 from overclock.recipe.survey.live.leaves import Leaves
-from overclock.recipe.survey.live.loading import make
+from overclock.recipe.survey.live.loading import gymnasium, make
 from overclock.recipe.survey.live.paths import innermost, parse
 from overclock.recipe.survey.live.restore import Restored, check_restore
 from overclock.recipe.survey.live.rounding import Rounding, rounding
-from overclock.recipe.survey.live.spaces import describe_space
 from overclock.recipe.survey.static.decompose import rules
 from overclock.recipe.survey.static.kept import own_nodes
 from overclock.recipe.survey.static.source import Source
@@ -33,7 +32,7 @@ FEWEST_RESETS = 12  # what differs from reset to reset shows only in several
 
 @dataclasses.dataclass(frozen=True)
 class Profile:
-    """What was seen. `oddities` are sentences about outputs that are not what Gymnasium promises."""
+    """What was seen of a reference. `oddities` are sentences about outputs that are not what Gymnasium promises."""
 
     fields: tuple[StateField, ...]
     unrepresented: tuple[Unrepresented, ...]
@@ -41,8 +40,8 @@ class Profile:
     reset_draws: Draws
     step_draws: Draws
     unrecorded: tuple[str, ...]  # generators of the whole process that it used: "random", "numpy.random"
-    observation_space: dict[str, Any]
-    action_space: dict[str, Any]
+    observation_space: gymnasium.Space[Any]
+    action_space: gymnasium.Space[Any]
     has_mask: bool
     max_steps: int | None
     reward_low: float
@@ -58,7 +57,7 @@ class Profile:
 
 
 def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
-    """Play random actions for about `steps` steps and say what was seen."""
+    """Play random actions for about `steps` steps and describe what was seen."""
     with Watch().watching() as watch:
         session = _Session(source, watch, seed)
         try:
@@ -82,8 +81,8 @@ def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
         reset_draws=summarise(session.reset_draws),
         step_draws=summarise(session.step_draws),
         unrecorded=tuple(session.globals.used()),
-        observation_space=describe_space(session.env.observation_space),
-        action_space=describe_space(session.env.action_space),
+        observation_space=session.env.observation_space,
+        action_space=session.env.action_space,
         has_mask=session.has_mask,
         max_steps=source.max_steps,
         reward_low=min(session.rewards, default=0.0),
@@ -100,8 +99,6 @@ def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
 
 
 class _Session:
-    """Episodes back to back in one instance."""
-
     def __init__(self, source: Source, watch: Watch, seed: int) -> None:
         self.source, self.watch, self.seed = source, watch, seed
         self.globals = GlobalGenerators()

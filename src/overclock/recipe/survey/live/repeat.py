@@ -34,7 +34,6 @@ def diverges(source: Source, steps: int = 200, seed: int = 0) -> Obstacle | None
 
 
 def _first_difference(copies: list[Any], steps: int, seed: int) -> tuple[str, int, int] | None:
-    """The output that differs, the seed of its episode, and the number of steps before."""
     copies[0].action_space.seed(seed)
     results, length = [env.reset(seed=seed) for env in copies], 0
     for _ in range(steps + 1):

@@ -37,7 +37,6 @@ class Restored:
 
     @property
     def works(self) -> bool:
-        """Whether every step was the same."""
         return self.tried > 0 and not self.wrong
 
     @property
@@ -48,7 +47,7 @@ class Restored:
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """A state that play came to, and the action it went on with: what a step needs to be the same step again."""
+    """A state of play with the generators' states and the action that followed: all that repeats a step."""
 
     fields: Mapping[str, Any]  # by path
     generators: Mapping[str, Any]
@@ -57,7 +56,8 @@ class Place:
     def step(self, env: Any, action: Any = None, fields: Mapping[str, Any] | None = None) -> "Outcome":
         """One step of an instance that is put here; `action` and `fields` replace those of the place."""
         write(env, {**self.fields, **(fields or {})})
-        _set_generators(env, self.generators)
+        for name, state in self.generators.items():
+            vars(innermost(env))[name].bit_generator.state = state
         return _outcome(env, self.action if action is None else action, list(self.fields))
 
 
@@ -132,7 +132,6 @@ def _lead(env: Any, first_seed: int, steps: int, choose: Any) -> dict[str, Any] 
 
 
 def _outcome(env: Any, action: Any, paths: list[str]) -> Outcome:
-    """One step of the innermost instance."""
     obs, reward, terminated, truncated, _ = innermost(env).step(action)
     return Outcome(captured(obs), reward, terminated, truncated, {path: number(read(env, path)) for path in paths})
 
@@ -140,11 +139,6 @@ def _outcome(env: Any, action: Any, paths: list[str]) -> Outcome:
 def _generators(env: Any) -> dict[str, Any]:
     found = {name: value for name, value in vars(innermost(env)).items() if isinstance(value, np.random.Generator)}
     return {name: copy.deepcopy(value.bit_generator.state) for name, value in found.items()}
-
-
-def _set_generators(env: Any, states: Mapping[str, Any]) -> None:
-    for name, state in states.items():
-        vars(innermost(env))[name].bit_generator.state = state
 
 
 def _same(a: Any, b: Any) -> bool:

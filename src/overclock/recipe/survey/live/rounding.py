@@ -55,7 +55,7 @@ def rounding(source: Source, fields: list[StateField], choose: Any, seed: int = 
 
 @dataclasses.dataclass(frozen=True)
 class _Asked:
-    """An instance that is put from place to place; what is no state must not remember the place before."""
+    """An instance that is put from place to place; attributes that are no state are reset each time."""
 
     env: Any
     fresh: dict[str, Any]
@@ -82,7 +82,7 @@ def _spread(asked: _Asked, known: list[Place]) -> dict[str, float]:
 
 
 def _limits(asked: _Asked, known: list[Place], fields: list[StateField]) -> dict[str, tuple[float, ...]]:
-    """A number of the state that is always the same where the flag turns, whatever else differs, is a threshold."""
+    """Thresholds: numbers of the state that are the same wherever the flag turns, whatever else differs."""
     elements = [
         ((one.path, index), one)
         for one in fields

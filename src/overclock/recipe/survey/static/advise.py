@@ -24,7 +24,7 @@ SEVERAL_CORES = 8
 
 @dataclasses.dataclass(frozen=True)
 class Hardware:
-    """What training would run on."""
+    """The GPU, if there is one, and the cores that training would run on."""
 
     gpu: str | None
     cores: int
@@ -32,7 +32,7 @@ class Hardware:
 
 @dataclasses.dataclass(frozen=True)
 class Advice:
-    """The target, what speaks for it, and what speaks against it."""
+    """The recommended target with the reasons for and against it."""
 
     target: Target
     reasons: tuple[str, ...]
@@ -40,13 +40,13 @@ class Advice:
 
 
 def hardware() -> Hardware:
-    """This machine, as JAX sees it."""
+    """The hardware of this machine, as JAX sees it."""
     device = jax.devices()[0]
     return Hardware(device.device_kind if device.platform in ("gpu", "cuda", "rocm") else None, cores())
 
 
 def advise(source: Source, profile: Profile | None = None, machine: Hardware | None = None) -> Advice:
-    """The target for a reference; with a profile, what its state turned out to be counts as well."""
+    """Recommend a target for a reference from its rules, its profile if there is one, and the machine."""
     machine = hardware() if machine is None else machine
     if source.module is None:
         return Advice("jax", ("There is no Python source to judge by; JAX suits most environments.",), ())
@@ -59,7 +59,6 @@ def advise(source: Source, profile: Profile | None = None, machine: Hardware | N
 
 
 def _of_rules(found: Structure) -> list[tuple[int, str]]:
-    """Sentences with their weight: above zero for JAX, below for Rust."""
     points: list[tuple[int, str]] = []
     if found.byte_level:
         points.append(

@@ -66,7 +66,6 @@ def plan(source: Source, fewest: int = FEWEST, most: int = MOST) -> list[ModuleP
 
 
 def _listed(source: Source, kept: Kept) -> list[ModulePlan]:
-    """The modules in other languages, in the order in which they were named, each after those before it."""
     found: list[ModulePlan] = []
     for name, listed in by_module(source.sources).items():
         known = {way for one in found for way in one.functions}
@@ -91,7 +90,7 @@ def dropped(source: Source) -> list[Dropped]:
 
 
 def rules(source: Source) -> Kept:
-    """The definitions that a reference needs to be made, reset and stepped."""
+    """The definitions that a reference needs to be made, reset and stepped; UsageError where it is not Python."""
     if source.module is None or source.class_name is None:
         raise UsageError(
             f"'{source.text}' has no Python source to cut into modules; name its modules in overclock.toml by hand."
@@ -126,7 +125,7 @@ def _excerpt(file: File, definitions: list[Definition]) -> str:
 
 
 def _place(file: File) -> str:
-    """The file as a package knows it, the same on every machine."""
+    """The path of a file from its top-level package on."""
     parts = file.module.split(".")
     return str(Path(*parts, "__init__.py") if file.is_package else Path(*parts[:-1], f"{parts[-1]}.py"))
 

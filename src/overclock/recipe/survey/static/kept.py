@@ -30,7 +30,7 @@ class Dropped:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Kept:
-    """The rules of a reference: their definitions in the order of files and lines, and who uses whom."""
+    """The rules of a reference: their definitions in the order of files and lines, and which uses which."""
 
     program: Program
     definitions: tuple[Definition, ...]
@@ -39,16 +39,15 @@ class Kept:
 
     @property
     def files(self) -> list[File]:
-        """The files with rules in them."""
         return list({one.file.module: one.file for one in self.definitions}.values())
 
     @property
     def playing(self) -> list[Definition]:
-        """What runs during episodes, not only when an environment is made."""
+        """The definitions that run during episodes, not only when an environment is made."""
         return self.reached_from("reset", "step")
 
     def reached_from(self, *methods: str) -> list[Definition]:
-        """What runs when one of these methods is called."""
+        """The definitions that run when one of these methods is called."""
         waiting = [one.name for one in self.definitions if one.short in methods]
         seen = set[str]()
         while waiting:
@@ -60,12 +59,14 @@ class Kept:
 
 
 def keep(program: Program, module: str, class_name: str) -> Kept:
-    """The definitions that the class needs to be made, reset and stepped."""
+    """Select the definitions that a class needs to be made, reset and stepped."""
     cls = program.define(module, class_name)
     assert isinstance(cls, Definition)
     assert cls.kind == "class"
+    inherited = [one for base in program.bases(cls) for one in methods(base)]
+    frame = [one for one in inherited if _draws(one) or one.short == "close"]
     rules, edges = _reach(program, _entrances(program, cls), _part_of_the_rules)
-    seen, _ = _reach(program, [*rules.values(), *_drawing(program, cls)], lambda use: True)
+    seen, _ = _reach(program, [*rules.values(), *frame], lambda use: True)
     files = sorted({one.file.module: one.file for one in rules.values()}.values(), key=lambda file: file.module)
     order = {one.name: position for position, one in enumerate(d for f in files for d in f.definitions.values())}
     names = sorted(rules, key=lambda name: order[name])
@@ -85,7 +86,7 @@ def uses_any(definition: Definition, packages: Iterable[str]) -> bool:
 
 
 def own_nodes(definition: Definition) -> Iterator[ast.AST]:
-    """The syntax of a definition, that of a class without its methods."""
+    """The syntax nodes of a definition, those of a class without its methods."""
     parts: list[ast.AST] = [definition.node]
     if isinstance(definition.node, ast.ClassDef):
         parts = [inner for inner in ast.iter_child_nodes(definition.node) if not isinstance(inner, Function)]
@@ -103,10 +104,6 @@ def _entrances(program: Program, cls: Definition) -> list[Definition]:
             if public and not _draws(one) and one.short != "close":
                 found.setdefault(one.short, one)  # an overridden method counts only where `super()` asks for it
     return list(found.values())
-
-
-def _drawing(program: Program, cls: Definition) -> list[Definition]:
-    return [one for base in program.bases(cls) for one in methods(base) if _draws(one) or one.short == "close"]
 
 
 def _part_of_the_rules(use: Use) -> bool:
@@ -180,7 +177,7 @@ def _dropped(one: Definition, seen_by_rendering: bool) -> Dropped:
 
 
 def _only_logs(one: Definition) -> bool:
-    """A function that does nothing but write messages."""
+    """Whether a function does nothing but write messages."""
     if not isinstance(one.node, Function) or one.short.startswith("__"):
         return False
     found = [_logs(one.file, node) for node in one.node.body]

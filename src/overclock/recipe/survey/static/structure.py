@@ -57,7 +57,10 @@ def structure(source: Source) -> Structure:
         branches=sum(isinstance(node, ast.If | ast.IfExp | ast.match_case) for node in playing),
         searching_loops=sum(_searches(node) for node in playing),
         growing=sum(_grows(node) for node in playing),
-        bit_operations=sum(_on_bits(node) for node in nodes if id(node) not in types),
+        bit_operations=sum(
+            isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, BITWISE) and id(node) not in types
+            for node in nodes
+        ),
         byte_names=sum(getattr(node, "attr", getattr(node, "id", "")) in BYTES for node in nodes),
         longest_choice=max((_choice(node) for node in nodes), default=0),
         recursive=tuple(
@@ -74,10 +77,6 @@ def _annotations(nodes: list[ast.AST]) -> set[int]:
     """The nodes of type annotations, in which `|` is no operation."""
     given = (getattr(node, name, None) for node in nodes for name in ("annotation", "returns"))
     return {id(inner) for one in given if isinstance(one, ast.AST) for inner in ast.walk(one)}
-
-
-def _on_bits(node: ast.AST) -> bool:
-    return isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, BITWISE)
 
 
 def _is_text(node: ast.AST) -> bool:
