@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from overclock.recipe.contract.file import ContractFile
-from overclock.recipe.contract.values import boundary_value
+from overclock.recipe.contract.outputs import boundary_value
 from overclock.recording.codec import InstanceCodec
 from overclock.recording.shapes import leaves
 from overclock.verify.rollout.branches import BranchTracer
@@ -24,7 +24,7 @@ from overclock.verify.sides.subject import Arrays
 
 TRIES = 2048
 GO_ON = 0.5  # of the tries that begin where the last one ended
-AS_IT_WAS = 0.2  # of the others that begin in a state as it was met, with another action and other luck
+AS_IT_WAS = 0.2  # of the others that begin in a state as it was met, with another action and other draws
 NEWEST = 8  # half of the states that are built on are among the last ones kept: the edge of what is known
 FLOATS = 0.3  # of the changed ones in which every float is moved, and nothing else
 MOST_CHANGES = 3

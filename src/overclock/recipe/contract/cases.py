@@ -13,12 +13,12 @@ import numpy as np
 
 from overclock.recipe.contract.branch_search import TRIES, StateSearch
 from overclock.recipe.contract.codec import site_of
-from overclock.recipe.contract.draw_samples import Facts
-from overclock.recipe.contract.fair_play import Player
 from overclock.recipe.contract.file import ContractFile, DrawField
+from overclock.recipe.contract.outputs import BOUNDARY_STATES, boundary
+from overclock.recipe.contract.random_play import RandomPlayer
 from overclock.recipe.contract.rules import LATER, NO_LIMIT, SEED
-from overclock.recipe.contract.values import BOUNDARY_STATES, boundary
-from overclock.recipe.references.held_observations import FIELD, HELD, begin
+from overclock.recipe.contract.sample_statistics import SampleStatistics
+from overclock.recipe.references.stored_observations import FIELD, STORED, store_initial_zeros
 from overclock.recipe.survey.live import paths
 from overclock.recording.codec import InstanceCodec
 from overclock.recording.sites.sampling import sample
@@ -40,7 +40,7 @@ class RecordedCases:
         self.contract = contract
         self.codec = None if contract.codec is None else InstanceCodec(contract.shapes)
         self._readers: dict[str, Any] = {}
-        self._player = Player(self._state_of, self._recording)
+        self._player = RandomPlayer(self._state_of, self._recording)
         self._spaces: dict[str, Any] = {}  # of the instances, as they were last seen
         self._stepping: set[int] = set()
         self._seen: list[Arrays] = []
@@ -53,7 +53,7 @@ class RecordedCases:
     def read(self, instance: Any) -> dict[str, Any]:
         """The state of an instance; empty where it has none yet."""
         assert self.codec is not None
-        begin(instance, self.contract.shapes)
+        store_initial_zeros(instance, self.contract.shapes)
         if not self.codec.holds(instance):
             return {}
         self._spaces = {name: getattr(instance, attribute) for name, attribute in SPACES.items()}
@@ -109,16 +109,16 @@ class RecordedCases:
         drawn = self._draws(self.contract.step_draws, call, number)
         return Case({**call.arguments["state"], SEED: np.uint32(number)}, drawn)
 
-    def known_reset_case(self, facts: Facts, call: Call) -> Case | None:
+    def known_reset_case(self, facts: SampleStatistics, call: Call) -> Case | None:
         """The known distribution of a reset's draws: one case for many seeds, one for many events of one seed."""
         return self._known(facts, call.arguments.get("seed"), {})
 
-    def known_step_case(self, facts: Facts, call: Call) -> Case | None:
+    def known_step_case(self, facts: SampleStatistics, call: Call) -> Case | None:
         """The same of a step's draws, in states of random play."""
         number = call.arguments["number"]
         return self._known(facts, number, self._player.visited() if number in (0, 1) else {})
 
-    def _known(self, facts: Facts, number: int | None, states: Arrays) -> Case | None:
+    def _known(self, facts: SampleStatistics, number: int | None, states: Arrays) -> Case | None:
         if number not in (0, 1):  # two cases are made of as many calls
             return None
         return Case({**states, LATER: np.bool_(number)}, facts.expected())
@@ -148,7 +148,7 @@ class RecordedCases:
 
     def _after(self, call: Call) -> Arrays:
         state = self._state(call.after)
-        return {**state, FIELD: self._flat("obs", call.result[0])} if HELD in self.contract.shapes else state
+        return {**state, FIELD: self._flat("obs", call.result[0])} if STORED in self.contract.shapes else state
 
     def _state(self, captured: Mapping[str, Any]) -> Arrays:
         fields = self.contract.state

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from overclock.recipe.contract import rules
+from overclock.recipe.contract.candidate_randomness import distributions, samples, time_limit
 from overclock.recipe.contract.cases import SPACES, RecordedCases
-from overclock.recipe.contract.draw_modules import distributions, samples, time_limit
 from overclock.recipe.contract.file import ContractFile, load_contract
-from overclock.recipe.contract.values import bounded, close_to, equal
+from overclock.recipe.contract.outputs import bounded, close_to, equal
 from overclock.recipe.survey.live import paths
 from overclock.verify.property.calls import read_by
 from overclock.verify.property.module import Module

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from overclock.recipe.contract.draw_samples import Facts
+from overclock.recipe.contract.sample_statistics import SampleStatistics
 
 Values = dict[str, Any]
 SEED = "@seed"  # an input that no field of a state is called like
@@ -43,7 +43,7 @@ def draw_step(later: bool, env: Any, params: Any, inputs: Values) -> Values:
     return _drawn(env, params, inputs[SEED], later, _state_of(env, params, inputs))
 
 
-def known_reset(statistics: Facts, env: Any, params: Any, inputs: Values) -> Values:
+def known_reset(statistics: SampleStatistics, env: Any, params: Any, inputs: Values) -> Values:
     """The statistics of the draws of very many resets."""
     import jax
     import jax.numpy as jnp
@@ -52,7 +52,7 @@ def known_reset(statistics: Facts, env: Any, params: Any, inputs: Values) -> Val
     return statistics.of(jnp, jax.vmap(lambda number: _drawn(env, params, number, inputs[LATER]))(numbers))
 
 
-def known_step(statistics: Facts, env: Any, params: Any, inputs: Values) -> Values:
+def known_step(statistics: SampleStatistics, env: Any, params: Any, inputs: Values) -> Values:
     """The statistics of the draws of very many steps, equally many from each of some states."""
     import jax
     import jax.numpy as jnp

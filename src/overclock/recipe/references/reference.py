@@ -18,9 +18,9 @@ from gymnasium.wrappers import TimeLimit, TransformObservation
 from overclock.env.registry import load
 from overclock.recipe.contract.codec import site_of
 from overclock.recipe.contract.file import ContractFile, DrawField, load_contract
-from overclock.recipe.references.cells import ChoosableReference
+from overclock.recipe.references.choosable_reference import ChoosableReference
 from overclock.recipe.references.gymnasium_spec import spec_of
-from overclock.recipe.references.held_observations import hold
+from overclock.recipe.references.stored_observations import store_observations
 from overclock.recipe.survey.live import paths
 from overclock.recording.codec import InstanceCodec
 from overclock.recording.observations import flat_space, flatten, unflatten
@@ -48,7 +48,7 @@ def reference(num_envs: int, make: dict[str, Any], contract: str) -> GymnasiumSu
     if known.by_site:
         install()  # for as long as this process lives, which is that of the reference
     begin_anew(spec, known.restart)
-    hold(_made(spec), known.shapes)
+    store_observations(_made(spec), known.shapes)
     recorder = site_recorder(known) if known.by_site else None
     subject = ChoosableReference if recorder is not None and recorder.choosable else GymnasiumSubject
     return subject(

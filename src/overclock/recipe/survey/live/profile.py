@@ -13,18 +13,18 @@ import numpy as np
 
 from overclock.errors import UsageError
 from overclock.recipe.references.gymnasium_spec import close
+from overclock.recipe.survey.live.attribute_leaves import Leaves
 from overclock.recipe.survey.live.draws import Draws, GlobalGenerators, Watch, summarise
-from overclock.recipe.survey.live.follow import Follower, StateField, Unrepresented
-from overclock.recipe.survey.live.leaves import Leaves
 from overclock.recipe.survey.live.loading import gymnasium, make
 from overclock.recipe.survey.live.paths import innermost, parse
 from overclock.recipe.survey.live.restore import Restored, check_restore
 from overclock.recipe.survey.live.rounding import Rounding, rounding
+from overclock.recipe.survey.live.state_tracking import StateField, StateTracker, Unrepresented
+from overclock.recipe.survey.static.attribute_writes import reads, writes
 from overclock.recipe.survey.static.decompose import rules
-from overclock.recipe.survey.static.kept import own_nodes
+from overclock.recipe.survey.static.rule_selection import own_nodes
 from overclock.recipe.survey.static.source import Source
 from overclock.recipe.survey.static.uses import foreign_bases
-from overclock.recipe.survey.static.writes import reads, writes
 
 STEPS = 400
 FEWEST_RESETS = 12  # what differs from reset to reset shows only in several
@@ -65,7 +65,7 @@ def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
         finally:
             close(session.env)
         used = _read_names(source)
-        fields = [dataclasses.replace(one, used=_used(one.path, used)) for one in session.follower.fields()]
+        fields = [dataclasses.replace(one, used=_used(one.path, used)) for one in session.tracker.fields()]
         state = [one for one in fields if one.used]
         restored = check_restore(source, [one.path for one in state], session.choose, seed)
         asked = rounding(source, state, session.choose, seed) if restored.works else Rounding()
@@ -75,9 +75,9 @@ def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
             for one in fields
         ),
         unrepresented=tuple(
-            dataclasses.replace(one, used=_used(one.path, used)) for one in session.follower.unrepresented()
+            dataclasses.replace(one, used=_used(one.path, used)) for one in session.tracker.unrepresented()
         ),
-        constants=session.follower.constants(),
+        constants=session.tracker.constants(),
         reset_draws=summarise(session.reset_draws),
         step_draws=summarise(session.step_draws),
         unrecorded=tuple(session.globals.used()),
@@ -107,7 +107,7 @@ class _Session:
             if not hasattr(self.env, name):
                 raise UsageError(f"'{source.text}' has no {name}; an environment declares both spaces.")
         self.env.action_space.seed(seed)
-        self.follower, self.leaves = Follower(writes(rules(source))), Leaves()
+        self.tracker, self.leaves = StateTracker(writes(rules(source))), Leaves()
         self.reset_draws, self.step_draws = [], []
         self.lengths: list[int] = []
         self.rewards: list[float] = []
@@ -147,7 +147,7 @@ class _Session:
             raise UsageError(f"'{self.source.text}' must return (observation, info) from reset, as Gymnasium does.")
         self.reset_draws.append(draws)
         self._check_observation(result[0], "reset")
-        self.follower.see(self.leaves.of(innermost(self.env)), "reset")
+        self.tracker.see(self.leaves.of(innermost(self.env)), "reset")
         return result[1]
 
     def _step(self, info: Any, length: int) -> tuple[Any, bool]:
@@ -164,7 +164,7 @@ class _Session:
         self._check_outputs(reward, terminated, truncated)
         self.truncates_itself |= bool(truncated) and length != self.source.max_steps
         ended = bool(terminated) or bool(truncated)
-        self.follower.see(self.leaves.of(innermost(self.env)), "step", ended)
+        self.tracker.see(self.leaves.of(innermost(self.env)), "step", ended)
         return info if isinstance(info, dict) else {}, ended
 
     @contextlib.contextmanager

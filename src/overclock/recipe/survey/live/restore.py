@@ -13,7 +13,7 @@ import numpy as np
 
 from overclock.errors import UsageError
 from overclock.recipe.references.gymnasium_spec import close
-from overclock.recipe.survey.live.leaves import number
+from overclock.recipe.survey.live.attribute_leaves import number
 from overclock.recipe.survey.live.loading import make, playing
 from overclock.recipe.survey.live.paths import innermost, read, write
 from overclock.recipe.survey.static.source import Source

@@ -13,10 +13,10 @@ import numpy as np
 
 from overclock.errors import UsageError
 from overclock.recipe.references.gymnasium_spec import close
-from overclock.recipe.survey.live.follow import StateField
 from overclock.recipe.survey.live.loading import make, playing
 from overclock.recipe.survey.live.paths import innermost
 from overclock.recipe.survey.live.restore import Outcome, Place, places
+from overclock.recipe.survey.live.state_tracking import StateField
 from overclock.recipe.survey.static.source import Source
 
 ACTIONS = 16  # tried at every place

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 
 from overclock.recipe.survey.static.definitions import Definition
-from overclock.recipe.survey.static.order import components, quotient, reaches
+from overclock.recipe.survey.static.dependency_order import components, quotient, reaches
 
 FEWEST, MOST = 100, 500  # lines of a module: the paper's range, what one prompt holds well
 

@@ -1,4 +1,4 @@
-"""What stands in the way of a verified translation, found by reading the rules: clocks, networks, threads, stray luck.
+"""What stands in the way of a verified translation, found by reading the rules: clocks, networks, unrecorded draws.
 
 Only code that a reset or a step can reach counts: a clock that paces a window is none of our business.
 """
@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from overclock.recipe.survey.static.decompose import rules
 from overclock.recipe.survey.static.definitions import Definition, dotted
-from overclock.recipe.survey.static.kept import RENDERING, own_nodes
+from overclock.recipe.survey.static.rule_selection import RENDERING, own_nodes
 from overclock.recipe.survey.static.source import Source
 
 Severity = Literal["refuse", "warn"]

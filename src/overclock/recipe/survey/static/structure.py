@@ -5,8 +5,8 @@ import dataclasses
 
 from overclock.recipe.survey.static.decompose import rules
 from overclock.recipe.survey.static.definitions import Definition
-from overclock.recipe.survey.static.kept import own_nodes
-from overclock.recipe.survey.static.order import components
+from overclock.recipe.survey.static.dependency_order import components
+from overclock.recipe.survey.static.rule_selection import own_nodes
 from overclock.recipe.survey.static.source import Source
 
 GROWING = {

@@ -5,7 +5,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 
 from overclock.recipe.survey.static.definitions import Definition, File, Function, dotted
-from overclock.recipe.survey.static.program import Program
+from overclock.recipe.survey.static.source_files import SourceFiles
 from overclock.recipe.survey.static.uses import Use, called_by_others, methods, uses
 
 RENDERING = {
@@ -29,10 +29,10 @@ class Dropped:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Kept:
+class RuleSet:
     """The rules of a reference: their definitions in the order of files and lines, and which uses which."""
 
-    program: Program
+    program: SourceFiles
     definitions: tuple[Definition, ...]
     edges: dict[str, tuple[str, ...]]  # by name, to those used
     dropped: tuple[Dropped, ...]
@@ -58,7 +58,7 @@ class Kept:
         return [one for one in self.definitions if one.name in seen]
 
 
-def keep(program: Program, module: str, class_name: str) -> Kept:
+def select_rules(program: SourceFiles, module: str, class_name: str) -> RuleSet:
     """Select the definitions that a class needs to be made, reset and stepped."""
     cls = program.define(module, class_name)
     assert isinstance(cls, Definition)
@@ -74,7 +74,7 @@ def keep(program: Program, module: str, class_name: str) -> Kept:
         _dropped(one, one.name in seen) for file in files for one in file.definitions.values() if one.name not in rules
     ]
     kept_edges = {name: tuple(sorted(edges[name] & rules.keys(), key=lambda one: order[one])) for name in names}
-    return Kept(program, tuple(rules[name] for name in names), kept_edges, tuple(dropped))
+    return RuleSet(program, tuple(rules[name] for name in names), kept_edges, tuple(dropped))
 
 
 def uses_any(definition: Definition, packages: Iterable[str]) -> bool:
@@ -94,7 +94,7 @@ def own_nodes(definition: Definition) -> Iterator[ast.AST]:
         yield from ast.walk(part)
 
 
-def _entrances(program: Program, cls: Definition) -> list[Definition]:
+def _entrances(program: SourceFiles, cls: Definition) -> list[Definition]:
     """The class, what Python calls of it, and its public methods, which anybody may call."""
     found: dict[str, Definition] = {}
     for base in program.bases(cls):
@@ -117,7 +117,7 @@ def _draws(definition: Definition) -> bool:
 
 
 def _reach(
-    program: Program, start: Iterable[Definition], follow: Callable[[Use], bool]
+    program: SourceFiles, start: Iterable[Definition], follow: Callable[[Use], bool]
 ) -> tuple[dict[str, Definition], dict[str, set[str]]]:
     """Everything that is used from the start on, and the edges between.
 

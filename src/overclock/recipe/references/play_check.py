@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from overclock.errors import OverclockError
+from overclock.recipe.references.static_check import ENTRY, LIMIT, time_limit
 from overclock.recipe.references.surveyor import answer
-from overclock.recipe.references.written_source import ENTRY, LIMIT, time_limit
 from overclock.verify.sides.subject import SubjectSpec
 
 EPISODES = 100
@@ -22,7 +22,9 @@ def checker_spec(folder: Path) -> SubjectSpec:
     """The worker that plays the reference of a folder."""
     place = str(folder.resolve())
     environment = (("JAX_PLATFORMS", "cpu"),)
-    return SubjectSpec("overclock.recipe.references.check:Checker", (("folder", place),), environment, files=(place,))
+    return SubjectSpec(
+        "overclock.recipe.references.play_check:Checker", (("folder", place),), environment, files=(place,)
+    )
 
 
 class Checker:
@@ -44,8 +46,8 @@ class Checker:
         return {"problems": [] if refused is None else [refused], "survey": None if refused else found}
 
     def _problems(self) -> list[str]:
+        from overclock.recipe.survey.live.determinism import diverges
         from overclock.recipe.survey.live.loading import make
-        from overclock.recipe.survey.live.repeat import diverges
         from overclock.recipe.survey.static.obstacles import obstacles
         from overclock.recipe.survey.static.source import resolve
 

@@ -25,7 +25,7 @@ NOT_THEIR_OWN = ("gymnasium.", "builtins.", "typing.", "abc.", "enum.", "collect
 
 
 @dataclasses.dataclass(frozen=True)
-class Odd:
+class NotNumeric:
     """A value that is no number: what it is, and a text that changes when the value does."""
 
     what: str
@@ -40,7 +40,7 @@ class Container:
     shape: tuple[Any, ...]
 
 
-Leaf = np.ndarray | Odd | Container
+Leaf = np.ndarray | NotNumeric | Container
 
 
 def attributes(instance: Any) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _walk(name: str, value: Any, inside: tuple[int, ...], fingerprint: bytes) ->
     for path, leaf in _leaves(name, value, DEEPEST, inside):
         found[path] = leaf
         if len(found) > MOST_LEAVES:
-            return {name: Odd("a table too large to follow number by number", fingerprint.hex())}
+            return {name: NotNumeric("a table too large to follow number by number", fingerprint.hex())}
     return found
 
 
@@ -145,7 +145,7 @@ def _leaves(path: str, value: Any, depth: int, inside: tuple[int, ...]) -> Itera
     inside = (*inside, id(value))
     if isinstance(value, dict):
         if not all(isinstance(key, str | int) and '"' not in str(key) for key in value):
-            yield path, Odd("a dict whose keys are neither texts nor integers", repr(sorted(map(repr, value))))
+            yield path, NotNumeric("a dict whose keys are neither texts nor integers", repr(sorted(map(repr, value))))
             return
         yield path, Container("dict", tuple(sorted(value, key=str)))
         parts = [(item(path, key), value[key]) for key in sorted(value, key=str)]
@@ -156,7 +156,7 @@ def _leaves(path: str, value: Any, depth: int, inside: tuple[int, ...]) -> Itera
         yield path, Container("list", (len(value),))
         parts = [(item(path, place), one) for place, one in enumerate(value)][:MOST_ITEMS]
     elif depth == 0:
-        yield path, Odd(f"an object ({type(value).__name__}) too deep inside others", "")
+        yield path, NotNumeric(f"an object ({type(value).__name__}) too deep inside others", "")
         return
     else:
         yield path, Container(type(value).__name__, ())
@@ -171,7 +171,7 @@ def _leaves(path: str, value: Any, depth: int, inside: tuple[int, ...]) -> Itera
 def _of_class(path: str, value: Any) -> dict[str, Leaf]:
     """What is kept in the class of an object: constant in most, and no array can stand for it where it is not."""
     found = shared(value)
-    return {attribute(path, name): Odd(SHARED, _fingerprint(one).hex()) for name, one in found.items()}
+    return {attribute(path, name): NotNumeric(SHARED, _fingerprint(one).hex()) for name, one in found.items()}
 
 
 def _ignored(value: Any) -> bool:
@@ -181,17 +181,17 @@ def _ignored(value: Any) -> bool:
     return isinstance(value, NOT_DATA) or callable(value) or type(value).__module__.startswith(NOT_STATE)
 
 
-def _odd(value: Any) -> Odd | None:
+def _odd(value: Any) -> NotNumeric | None:
     if value is None:
-        return Odd("None", "")
+        return NotNumeric("None", "")
     if isinstance(value, np.random.RandomState | random.Random):
-        return Odd("a random generator that is not recorded", "")
+        return NotNumeric("a random generator that is not recorded", "")
     if isinstance(value, str | bytes | bytearray):
-        return Odd("a text" if isinstance(value, str) else "bytes", repr(value))
+        return NotNumeric("a text" if isinstance(value, str) else "bytes", repr(value))
     if isinstance(value, int):
-        return Odd("an integer beyond 64 bits", str(value))
+        return NotNumeric("an integer beyond 64 bits", str(value))
     if isinstance(value, set | frozenset):
-        return Odd("a set", repr(sorted(map(repr, value))))
+        return NotNumeric("a set", repr(sorted(map(repr, value))))
     if isinstance(value, np.ndarray):
-        return Odd(f"an array of {value.dtype}", repr(value.tolist()))
+        return NotNumeric(f"an array of {value.dtype}", repr(value.tolist()))
     return None

@@ -1,4 +1,4 @@
-"""The sober look: how much of a training run is the environment, and so what a faster one can bring at most.
+"""An upper bound for what a translation gains: the environment's share of the time of a training run.
 
 The share of the environment is the time of an iteration less that of the same iteration with an environment that does
 nothing (of equal spaces), over the former. Only the calls of the environment differ between the two, so only they are
@@ -43,7 +43,7 @@ class Training:
 
 
 @dataclasses.dataclass(frozen=True)
-class Look:
+class SpeedupEstimate:
     """What a faster environment would gain. `trainings` is empty where our trainer cannot play the environment."""
 
     steps_per_second: float  # of the reference alone, one instance, random actions
@@ -60,14 +60,14 @@ def amdahl(share: float, speedup: float) -> float:
     return math.inf if rest == 0 else 1 / rest
 
 
-def look(
+def estimate_speedup(
     source: Source,
     networks: tuple[str, ...] = ("small", "2M"),
     num_envs: int = 8,
     num_steps: int = 64,
     updates: int = 4,
     alone_steps: int = 1000,
-) -> Look:
+) -> SpeedupEstimate:
     """Train a few updates with each network and measure which share of the time the environment takes."""
     if updates < 2:
         raise UsageError(f"The first update compiles, so at least 2 are needed, got {updates}.")
@@ -75,14 +75,14 @@ def look(
         alone = _alone(source, alone_steps)
     refused = _not_playable(source)
     if refused is not None:
-        return Look(alone, (), None, (_speed(alone), refused))
+        return SpeedupEstimate(alone, (), None, (_speed(alone), refused))
     with playing(source):
         trainings = tuple(_training(source, name, num_envs, num_steps, updates) for name in networks)
     best = max(training.fused_gain for training in trainings)
     sentences = [_speed(alone), *(_sentence(training) for training in trainings)]
     if best < WORTHWHILE:
         sentences.append("The time goes into learning, not into the environment: a translation hardly pays here.")
-    return Look(alone, trainings, best >= WORTHWHILE, tuple(sentences))
+    return SpeedupEstimate(alone, trainings, best >= WORTHWHILE, tuple(sentences))
 
 
 def _speed(alone: float) -> str:

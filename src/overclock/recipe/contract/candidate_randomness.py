@@ -1,4 +1,4 @@
-"""Level 1 of a candidate's own luck: what it draws for resets and steps, and when its episodes are cut off.
+"""Level 1 of a candidate's own random draws, for resets and steps, and of its time limit.
 
 Everything else replays what the reference drew, so nothing else would notice a candidate that draws too little, too
 much, or the same again and again. Samples are compared with the reference's, and with the distributions that the
@@ -13,9 +13,9 @@ import numpy as np
 from overclock.recipe.contract import rules
 from overclock.recipe.contract.cases import COUNTS, UNLIMITED_STEPS, RecordedCases
 from overclock.recipe.contract.distributions import known_draws
-from overclock.recipe.contract.draw_samples import Facts
-from overclock.recipe.contract.fair_play import DRAWN, PLAYED
-from overclock.recipe.contract.values import by_chance, equal
+from overclock.recipe.contract.outputs import by_chance, equal
+from overclock.recipe.contract.random_play import DRAWN, PLAYED
+from overclock.recipe.contract.sample_statistics import SampleStatistics
 from overclock.verify.property.module import Module
 from overclock.verify.sides.subject import Arrays
 
@@ -53,7 +53,7 @@ def distributions(cls: str, recorded: RecordedCases, seeds: Boundary, attributes
             facts.outputs(contract), boundary, apply, attributes=looked_at,
         )
         for name, function, draws, case, performance, boundary, apply, looked_at in events
-        for facts in [Facts(known_draws(draws))]
+        for facts in [SampleStatistics(known_draws(draws))]
         if facts.draws
     ]  # fmt: skip
 

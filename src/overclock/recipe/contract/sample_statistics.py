@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from overclock.recipe.contract.distributions import Known
+from overclock.recipe.contract.distributions import KnownDistribution
 from overclock.recipe.contract.file import ContractFile
 from overclock.verify.contract import Precision
 from overclock.verify.property.distribution import FALSE_ALARM, KNOWN_SAMPLE
@@ -28,10 +28,10 @@ Place = tuple[str, int]  # a draw, and which of its numbers
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Facts:
+class SampleStatistics:
     """Statistics of a large sample of draws, those whose distribution is known (`draws`, by name)."""
 
-    draws: Mapping[str, Known]
+    draws: Mapping[str, KnownDistribution]
 
     @property
     def events(self) -> int:
@@ -90,7 +90,7 @@ class Facts:
             ]
         )
 
-    def _all_can_come(self, xp: Any, values: Any, one: Known) -> Any:
+    def _all_can_come(self, xp: Any, values: Any, one: KnownDistribution) -> Any:
         low, high = one.low[:LOOKED_AT], one.high[:LOOKED_AT]
         slack = ULPS * np.finfo(np.float32).eps * np.maximum(np.abs(low), np.abs(high))
         slack = np.where(np.isfinite(slack), slack, 0.0)
@@ -105,7 +105,7 @@ class Facts:
         return [(name, place) for name, place in places if place < LOOKED_AT][:LOOKED_AT]
 
 
-def _distance(name: str, one: Known) -> str:
+def _distance(name: str, one: KnownDistribution) -> str:
     """The name of the Kolmogorov-Smirnov distance: the largest of shares of values below points."""
     return f"distance of {name} from {one.call}"
 
