@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from overclock.recipe.agents.built_in import contract_of_program
+from overclock.recipe.agents.builtin_agent import contract_of_program
 from overclock.recipe.contract.codec import site_of
 from overclock.recipe.contract.file import load_contract, write_contract
 from overclock.recipe.judging.rust.hygiene import check_rust_source

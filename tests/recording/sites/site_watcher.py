@@ -55,9 +55,9 @@ class Occurrences:
 
 @dataclasses.dataclass
 class SeenSite:
-    """A site that was reached, with the arguments of its calls and the parameters of its distribution (`facts`).
+    """A site that was reached. `arguments` are those of the call by name, `facts` what they come to.
 
-    Either may be VARYING.
+    See sites/parameters.py; either may be VARYING.
     """
 
     place: CallSite

@@ -4,9 +4,9 @@ import json
 
 from overclock.files import finite
 from overclock.recipe.judging.hygiene.frozen import Frozen
+from overclock.recipe.judging.verdict import Verdict
 from overclock.recipe.runs.journal import Journal
 from overclock.recipe.runs.vocabulary import Event
-from overclock.recipe.judging.verdict import Verdict
 
 COUNTED = (".py", ".rs")  # files whose lines are a candidate's
 

@@ -8,7 +8,7 @@ from recipe.projects import in_float64
 
 from overclock.errors import UsageError
 from overclock.recipe.agents.base import Task
-from overclock.recipe.agents.built_in import PRINTERS, BuiltInAgent, contract_of_program, program_of
+from overclock.recipe.agents.builtin_agent import PRINTERS, BuiltInAgent, contract_of_program, program_of
 from overclock.recipe.contract.file import load_contract, write_contract
 from overclock.recipe.loop.parts import Options
 from overclock.recipe.loop.translate import translate
