@@ -5,7 +5,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 
 from overclock.recipe.survey.static.definitions import Definition, File, Function, dotted
-from overclock.recipe.survey.static.program import Program
+from overclock.recipe.survey.static.source_files import SourceFiles
 from overclock.recipe.survey.static.uses import Use, called_by_others, methods, uses
 
 RENDERING = {
@@ -29,26 +29,25 @@ class Dropped:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Kept:
-    """The rules of a reference: their definitions in the order of files and lines, and who uses whom."""
+class RuleSet:
+    """The rules of a reference: their definitions in the order of files and lines, and which uses which."""
 
-    program: Program
+    program: SourceFiles
     definitions: tuple[Definition, ...]
     edges: dict[str, tuple[str, ...]]  # by name, to those used
     dropped: tuple[Dropped, ...]
 
     @property
     def files(self) -> list[File]:
-        """The files with rules in them."""
         return list({one.file.module: one.file for one in self.definitions}.values())
 
     @property
     def playing(self) -> list[Definition]:
-        """What runs during episodes, not only when an environment is made."""
+        """The definitions that run during episodes, not only when an environment is made."""
         return self.reached_from("reset", "step")
 
     def reached_from(self, *methods: str) -> list[Definition]:
-        """What runs when one of these methods is called."""
+        """The definitions that run when one of these methods is called."""
         waiting = [one.name for one in self.definitions if one.short in methods]
         seen = set[str]()
         while waiting:
@@ -59,13 +58,15 @@ class Kept:
         return [one for one in self.definitions if one.name in seen]
 
 
-def keep(program: Program, module: str, class_name: str) -> Kept:
-    """The definitions that the class needs to be made, reset and stepped."""
+def select_rules(program: SourceFiles, module: str, class_name: str) -> RuleSet:
+    """Select the definitions that a class needs to be made, reset and stepped."""
     cls = program.define(module, class_name)
     assert isinstance(cls, Definition)
     assert cls.kind == "class"
+    inherited = [one for base in program.bases(cls) for one in methods(base)]
+    frame = [one for one in inherited if _draws(one) or one.short == "close"]
     rules, edges = _reach(program, _entrances(program, cls), _part_of_the_rules)
-    seen, _ = _reach(program, [*rules.values(), *_drawing(program, cls)], lambda use: True)
+    seen, _ = _reach(program, [*rules.values(), *frame], lambda use: True)
     files = sorted({one.file.module: one.file for one in rules.values()}.values(), key=lambda file: file.module)
     order = {one.name: position for position, one in enumerate(d for f in files for d in f.definitions.values())}
     names = sorted(rules, key=lambda name: order[name])
@@ -73,7 +74,7 @@ def keep(program: Program, module: str, class_name: str) -> Kept:
         _dropped(one, one.name in seen) for file in files for one in file.definitions.values() if one.name not in rules
     ]
     kept_edges = {name: tuple(sorted(edges[name] & rules.keys(), key=lambda one: order[one])) for name in names}
-    return Kept(program, tuple(rules[name] for name in names), kept_edges, tuple(dropped))
+    return RuleSet(program, tuple(rules[name] for name in names), kept_edges, tuple(dropped))
 
 
 def uses_any(definition: Definition, packages: Iterable[str]) -> bool:
@@ -85,7 +86,7 @@ def uses_any(definition: Definition, packages: Iterable[str]) -> bool:
 
 
 def own_nodes(definition: Definition) -> Iterator[ast.AST]:
-    """The syntax of a definition, that of a class without its methods."""
+    """The syntax nodes of a definition, those of a class without its methods."""
     parts: list[ast.AST] = [definition.node]
     if isinstance(definition.node, ast.ClassDef):
         parts = [inner for inner in ast.iter_child_nodes(definition.node) if not isinstance(inner, Function)]
@@ -93,7 +94,7 @@ def own_nodes(definition: Definition) -> Iterator[ast.AST]:
         yield from ast.walk(part)
 
 
-def _entrances(program: Program, cls: Definition) -> list[Definition]:
+def _entrances(program: SourceFiles, cls: Definition) -> list[Definition]:
     """The class, what Python calls of it, and its public methods, which anybody may call."""
     found: dict[str, Definition] = {}
     for base in program.bases(cls):
@@ -103,10 +104,6 @@ def _entrances(program: Program, cls: Definition) -> list[Definition]:
             if public and not _draws(one) and one.short != "close":
                 found.setdefault(one.short, one)  # an overridden method counts only where `super()` asks for it
     return list(found.values())
-
-
-def _drawing(program: Program, cls: Definition) -> list[Definition]:
-    return [one for base in program.bases(cls) for one in methods(base) if _draws(one) or one.short == "close"]
 
 
 def _part_of_the_rules(use: Use) -> bool:
@@ -120,27 +117,29 @@ def _draws(definition: Definition) -> bool:
 
 
 def _reach(
-    program: Program, start: Iterable[Definition], follow: Callable[[Use], bool]
+    program: SourceFiles, start: Iterable[Definition], follow: Callable[[Use], bool]
 ) -> tuple[dict[str, Definition], dict[str, set[str]]]:
     """Everything that is used from the start on, and the edges between.
 
     A method called on an object of unknown class is every method of that name in the classes found so far; a class
     that is found later may add some, so calls by name are looked at again until nothing is new.
     """
-    found = {one.name: one for one in start if not _only_logs(one)}
-    waiting = list(found.values())
-    edges: dict[str, set[str]] = {name: set() for name in found}
+    found: dict[str, Definition] = {}
+    waiting: list[Definition] = []
+    edges: dict[str, set[str]] = {}
     by_name: dict[str, list[str]] = {}  # a method's name -> who calls it
 
-    def add(user: str, target: Definition) -> None:
+    def add(target: Definition, user: str | None = None) -> None:
         if _only_logs(target):
             return
-        edges[user].add(target.name)
+        if user is not None:
+            edges[user].add(target.name)
         if target.name not in found:
-            found[target.name] = target
-            edges[target.name] = set()
+            found[target.name], edges[target.name] = target, set()
             waiting.append(target)
 
+    for one in start:
+        add(one)
     while waiting:
         while waiting:
             one = waiting.pop(0)
@@ -148,23 +147,17 @@ def _reach(
                 if not follow(use):
                     continue
                 if use.target is not None:
-                    add(one.name, use.target)
+                    add(use.target, one.name)
                 else:
                     by_name.setdefault(use.by_name, []).append(one.name)
-            for statement in _statements(one.file):
-                if statement.name not in found:
-                    found[statement.name], edges[statement.name] = statement, set()
-                    waiting.append(statement)
+            for statement in one.file.definitions.values():
+                if statement.kind == "statement":  # what a file does when it is imported
+                    add(statement)
         for cls in [one for one in found.values() if one.kind == "class"]:
             for method in methods(cls):
                 for user in by_name.get(method.short, []):
-                    add(user, method)
+                    add(method, user)
     return found, edges
-
-
-def _statements(file: File) -> list[Definition]:
-    """What a file does when it is imported, besides defining things."""
-    return [one for one in file.definitions.values() if one.kind == "statement"]
 
 
 def _dropped(one: Definition, seen_by_rendering: bool) -> Dropped:
@@ -184,7 +177,7 @@ def _dropped(one: Definition, seen_by_rendering: bool) -> Dropped:
 
 
 def _only_logs(one: Definition) -> bool:
-    """A function that does nothing but write messages."""
+    """Whether a function does nothing but write messages."""
     if not isinstance(one.node, Function) or one.short.startswith("__"):
         return False
     found = [_logs(one.file, node) for node in one.node.body]

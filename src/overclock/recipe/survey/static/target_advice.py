@@ -5,6 +5,7 @@ on the data, because every copy then pays for the longest. Rust runs each copy b
 """
 
 import dataclasses
+import math
 from typing import Literal
 
 import jax
@@ -23,7 +24,7 @@ SEVERAL_CORES = 8
 
 @dataclasses.dataclass(frozen=True)
 class Hardware:
-    """What training would run on."""
+    """The GPU, if there is one, and the cores that training would run on."""
 
     gpu: str | None
     cores: int
@@ -31,7 +32,7 @@ class Hardware:
 
 @dataclasses.dataclass(frozen=True)
 class Advice:
-    """The target, what speaks for it, and what speaks against it."""
+    """The recommended target with the reasons for and against it."""
 
     target: Target
     reasons: tuple[str, ...]
@@ -39,13 +40,13 @@ class Advice:
 
 
 def hardware() -> Hardware:
-    """This machine, as JAX sees it."""
+    """The hardware of this machine, as JAX sees it."""
     device = jax.devices()[0]
     return Hardware(device.device_kind if device.platform in ("gpu", "cuda", "rocm") else None, cores())
 
 
 def advise(source: Source, profile: Profile | None = None, machine: Hardware | None = None) -> Advice:
-    """The target for a reference; with a profile, what its state turned out to be counts as well."""
+    """Recommend a target for a reference from its rules, its profile if there is one, and the machine."""
     machine = hardware() if machine is None else machine
     if source.module is None:
         return Advice("jax", ("There is no Python source to judge by; JAX suits most environments.",), ())
@@ -58,38 +59,27 @@ def advise(source: Source, profile: Profile | None = None, machine: Hardware | N
 
 
 def _of_rules(found: Structure) -> list[tuple[int, str]]:
-    """Sentences with their weight: above zero for JAX, below for Rust."""
-    points: list[tuple[int, str]] = []
-    if found.byte_level:
-        points.append(
-            (-4, f"It works on bytes and bits ({found.bit_operations} bit operations, a choice among "
-                 f"{found.longest_choice} cases): in lock-step every copy would compute every case.")
-        )  # fmt: skip
-    if found.recursive:
-        points.append((-2, f"It is recursive ({_some(found.recursive)}), which a compiled JAX program cannot be."))
-    if found.searching_loops:
-        loops = _count(found.searching_loops, "loop")
-        weight = -1 if found.searching_loops < 5 else -2
-        points.append(
-            (weight, f"It has {loops} as long as the data says; in lock-step all copies wait for the longest.")
-        )
-    else:
-        points.append((1, "It has no loop whose length depends on the data."))
-    if found.growing:
-        places = _count(found.growing, "place")
-        weight = -1 if found.growing < 10 else -2
-        points.append((weight, f"It makes lists longer or shorter in {places}; in JAX each needs a largest size."))
-    if found.branching > MANY_BRANCHES:
-        points.append(
-            (-1, f"{found.branching:.0%} of its statements are branches; in lock-step both sides of each are computed.")
-        )
-    else:
-        points.append((1, f"Only {found.branching:.0%} of its statements are branches."))
-    if found.lines > MANY_LINES:
-        points.append((-1, f"Its rules have {found.lines} lines; one XLA program of that size compiles for minutes."))
-    if found.table_entries > LARGE_TABLE:
-        points.append((-1, f"It reads a table of {found.table_entries} numbers, which every kernel must gather from."))
-    return points
+    loops, places = _count(found.searching_loops, "loop"), _count(found.growing, "place")
+    points = [
+        (found.byte_level, -4,
+         f"It works on bytes and bits ({found.bit_operations} bit operations, a choice among {found.longest_choice} "
+         "cases): in lock-step every copy would compute every case."),
+        (bool(found.recursive), -2,
+         f"It is recursive ({_some(found.recursive)}), which a compiled JAX program cannot be."),
+        (found.searching_loops > 0, -1 if found.searching_loops < 5 else -2,
+         f"It has {loops} as long as the data says; in lock-step all copies wait for the longest."),
+        (not found.searching_loops, 1, "It has no loop whose length depends on the data."),
+        (found.growing > 0, -1 if found.growing < 10 else -2,
+         f"It makes lists longer or shorter in {places}; in JAX each needs a largest size."),
+        (found.branching > MANY_BRANCHES, -1,
+         f"{found.branching:.0%} of its statements are branches; in lock-step both sides of each are computed."),
+        (found.branching <= MANY_BRANCHES, 1, f"Only {found.branching:.0%} of its statements are branches."),
+        (found.lines > MANY_LINES, -1,
+         f"Its rules have {found.lines} lines; one XLA program of that size compiles for minutes."),
+        (found.table_entries > LARGE_TABLE, -1,
+         f"It reads a table of {found.table_entries} numbers, which every kernel must gather from."),
+    ]  # fmt: skip
+    return [(weight, sentence) for holds, weight, sentence in points if holds]
 
 
 def _of_state(profile: Profile | None) -> list[tuple[int, str]]:
@@ -98,15 +88,8 @@ def _of_state(profile: Profile | None) -> list[tuple[int, str]]:
     odd = [one.path for one in profile.unrepresented if one.used and "None" not in one.what]
     if odd:
         return [(-1, f"Parts of its state have no fixed shape: {_some(tuple(odd))}.")]
-    numbers = sum(_size(field.shape) for field in profile.fields)
+    numbers = sum(math.prod(field.shape) for field in profile.fields)
     return [(2, f"Its state is {_count(numbers, 'number')} of fixed shape.")] if profile.fields else []
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    size = 1
-    for length in shape:
-        size *= length
-    return size
 
 
 def _of_machine(machine: Hardware) -> list[tuple[int, str]]:

@@ -8,7 +8,7 @@ import ast
 import dataclasses
 from collections.abc import Iterator
 
-from overclock.recipe.survey.static.kept import Kept, own_nodes
+from overclock.recipe.survey.static.rule_selection import RuleSet, own_nodes
 
 # Methods that make a list, a dict or a set longer or shorter, and give nothing back that anybody could use.
 GROWING = frozenset(("append", "appendleft", "extend", "insert", "add", "update", "clear", "remove", "discard"))
@@ -23,7 +23,7 @@ class Writes:
     resized: frozenset[str]
 
 
-def writes(kept: Kept) -> Writes:
+def writes(kept: RuleSet) -> Writes:
     """Of everything that a step can reach."""
     assigned, resized = set[str](), set[str]()
     for definition in kept.reached_from("step"):

@@ -1,9 +1,9 @@
 """Target advice: which structures speak for JAX, which for Rust, and what the machine adds."""
 
 from overclock.recipe.survey.live.profile import profile
-from overclock.recipe.survey.static.advise import Hardware, advise
 from overclock.recipe.survey.static.source import resolve
 from overclock.recipe.survey.static.structure import structure
+from overclock.recipe.survey.static.target_advice import Hardware, advise
 
 LAPTOP = Hardware(None, 4)
 

@@ -42,14 +42,14 @@ class Listed:
 
 
 def absolute(written: str) -> str:
-    """The same lines by a path that means the same in every folder; one that begins with ~ does already."""
+    """The same text with an absolute path, which means the same in every folder."""
     name, path, first, last = _parts(written)
     place = path if path.startswith("~") else str(Path(path).resolve())
     return f"{name}={place}" if first is None else f"{name}={place}:{first}-{last}"
 
 
 def read_listed(written: str) -> Listed:
-    """The lines behind a text, or one sentence on what is wrong with it."""
+    """The lines that a text names; UsageError where they are not there."""
     name, file, first, last = _parts(written)
     path = Path(file).expanduser()
     try:

@@ -19,14 +19,14 @@ Outputs = dict[Precision, tuple[Output, ...]]
 
 
 def output(name: str, group: str, close: Closeness, exact: bool = False) -> Output:
-    """An output as closely as the contract says of one step; whole numbers and flags are equal."""
+    """An output with the contract's tolerance for one step; whole numbers and flags are equal."""
     tolerance = 0.0 if exact else close.of(name, group)[0]
     # Boundary values can be far larger than what play shows, and rounding grows with them.
     return Output(name, absolute=tolerance, relative=tolerance, reason=close.reason if tolerance else "")
 
 
 def limited(of_step: Output, limits: Limits | None) -> Output:
-    """An output of a step that next to a threshold may fall either way."""
+    """The same output, which may fall either way next to a threshold."""
     if limits is None or of_step.name not in LIMITED:
         return of_step
     reason = "; ".join(filter(None, (of_step.reason, limits.reason)))
@@ -39,7 +39,7 @@ def equal(contract: ContractFile, *names: str) -> Outputs:
 
 
 def by_chance(contract: ContractFile, names: list[str]) -> Outputs:
-    """Samples, whose distributions are compared."""
+    """Outputs whose distributions are compared."""
     outputs = tuple(Output(name, distribution=True, reason=CHANCE) for name in names)
     return dict.fromkeys(contract.precisions, outputs)
 
@@ -61,11 +61,8 @@ def bounded(contract: ContractFile) -> bool:
     Without a codec only floats are put at the boundary of what was seen: whole numbers that do not fit together may be
     a state that the rules do not know. With one, states are searched for from those that were seen.
     """
-    return contract.set_state and (contract.codec is not None or _floats(contract))
-
-
-def _floats(contract: ContractFile) -> bool:
-    return any(not field.exact and field.low is not None for field in contract.state)
+    floats = any(not field.exact and field.low is not None for field in contract.state)
+    return contract.set_state and (contract.codec is not None or floats)
 
 
 def boundary(contract: ContractFile) -> Arrays:

@@ -12,7 +12,7 @@ from overclock.recipe.survey.static.definitions import Definition, File
 LIBRARIES = {"gymnasium": 3}  # leading parts of a module's name that make up one family: gymnasium.envs.toy_text
 
 
-class Program:
+class SourceFiles:
     """All own files of a reference, read when somebody asks for them."""
 
     def __init__(self, module: str, folder: Path | None = None) -> None:

@@ -25,8 +25,8 @@ NOT_THEIR_OWN = ("gymnasium.", "builtins.", "typing.", "abc.", "enum.", "collect
 
 
 @dataclasses.dataclass(frozen=True)
-class Odd:
-    """Something that is no number: what it is, and a text that changes when it does."""
+class NotNumeric:
+    """A value that is no number: what it is, and a text that changes when the value does."""
 
     what: str
     text: str
@@ -34,17 +34,17 @@ class Odd:
 
 @dataclasses.dataclass(frozen=True)
 class Container:
-    """A list, dict or object whose inside is listed under its path; its length or keys may change."""
+    """A list, dict or object whose items have leaves of their own; its length or keys may change."""
 
     what: str
     shape: tuple[Any, ...]
 
 
-Leaf = np.ndarray | Odd | Container
+Leaf = np.ndarray | NotNumeric | Container
 
 
 def attributes(instance: Any) -> dict[str, Any]:
-    """The attributes of an object itself, by name; generators, spaces, functions and windows left out."""
+    """The data attributes of an object, by name, without generators, spaces, functions and windows."""
     found = dict(getattr(instance, "__dict__", {}))
     for cls in type(instance).__mro__:
         slots = cls.__dict__.get("__slots__", ())
@@ -55,7 +55,7 @@ def attributes(instance: Any) -> dict[str, Any]:
 
 
 def shared(instance: Any) -> dict[str, Any]:
-    """What an object has from its class alone: data that was never assigned to the object itself."""
+    """The data that an object has from its class alone, by name."""
     found: dict[str, Any] = {}
     for cls in type(instance).__mro__:
         if not f"{cls.__module__}.".startswith(NOT_THEIR_OWN):
@@ -70,13 +70,12 @@ def shared(instance: Any) -> dict[str, Any]:
 
 
 class Leaves:
-    """Lists the leaves of one instance again and again, quickly where little has changed."""
+    """Lists the leaves of one instance again and again; what has not changed is not walked again."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[bytes, dict[str, Leaf]]] = {}  # by attribute
 
     def of(self, instance: Any) -> dict[str, Leaf]:
-        """The leaves of an instance by path."""
         found: dict[str, Leaf] = {}
         for name, value in attributes(instance).items():
             array = number(value) if isinstance(value, bool | int | float | np.generic | np.ndarray) else None
@@ -93,7 +92,7 @@ class Leaves:
 
 
 def _fingerprint(value: Any) -> bytes:
-    """Equal only for equal values; empty where there is none."""
+    """A hash that is equal only for equal values; empty where the value cannot be pickled."""
     try:
         return hashlib.blake2b(pickle.dumps(value), digest_size=16).digest()
     except Exception:  # whatever refuses to be pickled may refuse in its own way
@@ -101,7 +100,7 @@ def _fingerprint(value: Any) -> bytes:
 
 
 def number(value: Any) -> np.ndarray | None:
-    """A number, an array of numbers, or a rectangular list of them, as an array that nobody else holds."""
+    """A number, an array of numbers or a rectangular list of them as a new array; None for anything else."""
     if isinstance(value, enum.Enum):
         value = value.value
     if isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating):
@@ -124,12 +123,11 @@ def _rectangular(items: list[Any]) -> np.ndarray | None:
 
 
 def _walk(name: str, value: Any, inside: tuple[int, ...], fingerprint: bytes) -> dict[str, Leaf]:
-    """The leaves of one attribute."""
     found: dict[str, Leaf] = {}
     for path, leaf in _leaves(name, value, DEEPEST, inside):
         found[path] = leaf
         if len(found) > MOST_LEAVES:
-            return {name: Odd("a table too large to follow number by number", fingerprint.hex())}
+            return {name: NotNumeric("a table too large to follow number by number", fingerprint.hex())}
     return found
 
 
@@ -147,7 +145,7 @@ def _leaves(path: str, value: Any, depth: int, inside: tuple[int, ...]) -> Itera
     inside = (*inside, id(value))
     if isinstance(value, dict):
         if not all(isinstance(key, str | int) and '"' not in str(key) for key in value):
-            yield path, Odd("a dict whose keys are neither texts nor integers", repr(sorted(map(repr, value))))
+            yield path, NotNumeric("a dict whose keys are neither texts nor integers", repr(sorted(map(repr, value))))
             return
         yield path, Container("dict", tuple(sorted(value, key=str)))
         parts = [(item(path, key), value[key]) for key in sorted(value, key=str)]
@@ -158,7 +156,7 @@ def _leaves(path: str, value: Any, depth: int, inside: tuple[int, ...]) -> Itera
         yield path, Container("list", (len(value),))
         parts = [(item(path, place), one) for place, one in enumerate(value)][:MOST_ITEMS]
     elif depth == 0:
-        yield path, Odd(f"an object ({type(value).__name__}) too deep inside others", "")
+        yield path, NotNumeric(f"an object ({type(value).__name__}) too deep inside others", "")
         return
     else:
         yield path, Container(type(value).__name__, ())
@@ -173,7 +171,7 @@ def _leaves(path: str, value: Any, depth: int, inside: tuple[int, ...]) -> Itera
 def _of_class(path: str, value: Any) -> dict[str, Leaf]:
     """What is kept in the class of an object: constant in most, and no array can stand for it where it is not."""
     found = shared(value)
-    return {attribute(path, name): Odd(SHARED, _fingerprint(one).hex()) for name, one in found.items()}
+    return {attribute(path, name): NotNumeric(SHARED, _fingerprint(one).hex()) for name, one in found.items()}
 
 
 def _ignored(value: Any) -> bool:
@@ -183,17 +181,17 @@ def _ignored(value: Any) -> bool:
     return isinstance(value, NOT_DATA) or callable(value) or type(value).__module__.startswith(NOT_STATE)
 
 
-def _odd(value: Any) -> Odd | None:
+def _odd(value: Any) -> NotNumeric | None:
     if value is None:
-        return Odd("None", "")
+        return NotNumeric("None", "")
     if isinstance(value, np.random.RandomState | random.Random):
-        return Odd("a random generator that is not recorded", "")
+        return NotNumeric("a random generator that is not recorded", "")
     if isinstance(value, str | bytes | bytearray):
-        return Odd("a text" if isinstance(value, str) else "bytes", repr(value))
+        return NotNumeric("a text" if isinstance(value, str) else "bytes", repr(value))
     if isinstance(value, int):
-        return Odd("an integer beyond 64 bits", str(value))
+        return NotNumeric("an integer beyond 64 bits", str(value))
     if isinstance(value, set | frozenset):
-        return Odd("a set", repr(sorted(map(repr, value))))
+        return NotNumeric("a set", repr(sorted(map(repr, value))))
     if isinstance(value, np.ndarray):
-        return Odd(f"an array of {value.dtype}", repr(value.tolist()))
+        return NotNumeric(f"an array of {value.dtype}", repr(value.tolist()))
     return None

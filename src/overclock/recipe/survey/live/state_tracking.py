@@ -5,9 +5,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from overclock.recipe.survey.live.leaves import SHARED, Container, Leaf, Odd
+from overclock.recipe.survey.live.attribute_leaves import SHARED, Container, Leaf, NotNumeric
 from overclock.recipe.survey.live.paths import parse
-from overclock.recipe.survey.static.writes import Writes
+from overclock.recipe.survey.static.attribute_writes import Writes
+from overclock.recording.shapes import equal_arrays
 
 NOT_RECORDED = "a random generator that is not recorded"
 NOTHING_WRITTEN = Writes(frozenset(), frozenset())
@@ -52,12 +53,12 @@ class Unrepresented:
 
     @property
     def sentence(self) -> str:
-        """For a person."""
+        """What it is, and what becomes of it, for a person to read."""
         late = ", and changes only when an episode ends" if self.at_the_end else ""
         return f"'{self.path}' is {self.what}{late if self.used else ', and the rules never read it'}."
 
 
-class _Trail:
+class _History:
     """What one path held so far."""
 
     def __init__(self) -> None:
@@ -82,7 +83,7 @@ class _Trail:
         if event == "reset":
             self.last_reset = leaf
         self.seen += 1
-        if isinstance(leaf, Odd):
+        if isinstance(leaf, NotNumeric):
             self.odd[leaf.what] = None
         elif isinstance(leaf, Container):
             self.containers[(leaf.what, leaf.shape)] = None
@@ -94,7 +95,7 @@ class _Trail:
                 self.low, self.high = min(self.low, float(finite.min())), max(self.high, float(finite.max()))
 
     def varies_in_kind(self) -> str | None:
-        """In words, what keeps it from being an array of one shape; None where nothing does."""
+        """Why the values are no array of one shape, in words; None where they are."""
         if self.odd:
             others = (["a number"] if self.shapes else []) + [f"an object ({what})" for what, _ in self.containers]
             kinds = [*self.odd, *others]
@@ -111,89 +112,87 @@ class _Trail:
         return "of changing class"
 
 
-class _Trails:
-    """What every path held after some events."""
-
+class _Histories:
     def __init__(self) -> None:
-        self.by_path: dict[str, _Trail] = {}
+        self.by_path: dict[str, _History] = {}
         self.events = 0
 
     def see(self, found: dict[str, Leaf], event: str) -> None:
         self.events += 1
         for path, leaf in found.items():
-            self.by_path.setdefault(path, _Trail()).see(leaf, event)
+            self.by_path.setdefault(path, _History()).see(leaf, event)
 
     def odd(self, path: str) -> str | None:
-        """In words, why no array holds what lies at a path; None where one does."""
-        trail = self.by_path.get(path)
-        if trail is None:
+        """Why no array holds the values at a path, in words; None where one does."""
+        history = self.by_path.get(path)
+        if history is None:
             return None
-        what = trail.varies_in_kind()
-        return "not always there" if what is None and trail.seen < self.events and not trail.containers else what
+        what = history.varies_in_kind()
+        return "not always there" if what is None and history.seen < self.events and not history.containers else what
 
 
-class Follower:
-    """Sees an instance after every reset and step, and says at the end what its state is.
+class StateTracker:
+    """Follows an instance through resets and steps, and tells at the end which of its attributes are its state.
 
-    `writes` is what reading says about it: what could change is state, too.
+    `writes` is what the source says a step may write: that is state even where play never changed it.
     """
 
     def __init__(self, writes: Writes = NOTHING_WRITTEN) -> None:
-        self._all, self._during = _Trails(), _Trails()  # the second: without steps that end an episode
+        self._all, self._during = _Histories(), _Histories()  # the second: without steps that end an episode
         self._writes = writes
 
     def see(self, found: dict[str, Leaf], event: Literal["reset", "step"], ended: bool = False) -> None:
-        """What the instance holds after an event; `ended`: one that ended its episode."""
-        for trails in (self._all,) if ended else (self._all, self._during):
-            trails.see(found, event)
+        """Note what the instance holds after an event; `ended`: one that ended its episode."""
+        for histories in (self._all,) if ended else (self._all, self._during):
+            histories.see(found, event)
 
     def fields(self) -> list[StateField]:
-        """What changes, or may be assigned, and is a number or an array of one shape."""
+        """The state fields: what changes, or may be assigned, and is a number or an array of one shape."""
         odd = [one.path for one in self.unrepresented()]
         found = []
-        for path, trail in self._all.by_path.items():
-            changes = trail.changes or _written(path, self._writes.assigned)
-            if not trail.shapes or not changes or _inside(path, odd):
+        for path, history in self._all.by_path.items():
+            changes = history.changes or _written(path, self._writes.assigned)
+            if not history.shapes or not changes or _inside(path, odd):
                 continue
-            dtype = np.result_type(*map(np.dtype, trail.dtypes))
+            dtype = np.result_type(*map(np.dtype, history.dtypes))
             kind = "bool" if dtype.kind == "b" else "integer" if dtype.kind in "iu" else "float"
-            when = "reset" if trail.changes == {"reset"} else "step"
-            shape = next(iter(trail.shapes))
-            found.append(StateField(path, kind, str(dtype), shape, trail.low, trail.high, when))
+            when = "reset" if history.changes == {"reset"} else "step"
+            shape = next(iter(history.shapes))
+            found.append(StateField(path, kind, str(dtype), shape, history.low, history.high, when))
         return found
 
     def unrepresented(self) -> list[Unrepresented]:
-        """What changes, or could, and is no such thing; only the outermost of several inside each other."""
+        """What changes, or may, and is no such thing; of several inside each other only the outermost."""
         found: list[Unrepresented] = []
-        for path, trail in self._all.by_path.items():
+        for path, history in self._all.by_path.items():
             if _inside(path, [one.path for one in found]):
                 continue
-            what = self._all.odd(path) or self._unseen(path, trail)
+            what = self._all.odd(path) or self._unseen(path, history)
             if what is not None:
-                late = bool(trail.changes) and self._during.odd(path) is None
+                late = bool(history.changes) and self._during.odd(path) is None
                 found.append(Unrepresented(path, what, at_the_end=late))
         return found
 
-    def _unseen(self, path: str, trail: _Trail) -> str | None:
-        """What play did not change, but the rules may: into something else than the number it is, if it is one."""
-        if trail.changes or SHARED in trail.odd:
+    def _unseen(self, path: str, history: _History) -> str | None:
+        """What the rules may make of a value that play did not change, where that is no number; None otherwise."""
+        if history.changes or SHARED in history.odd:
             return None
         resized = _steps(path)[-1] in self._writes.resized
-        if trail.odd and (resized or _written(path, self._writes.assigned)):
-            return f"{' or '.join(trail.odd)}, until a step makes something of it that play did not show"
-        lists = any(trail.shapes) or any(what in ("list", "dict") for what, _ in trail.containers)
+        if history.odd and (resized or _written(path, self._writes.assigned)):
+            return f"{' or '.join(history.odd)}, until a step makes something of it that play did not show"
+        lists = any(history.shapes) or any(what in ("list", "dict") for what, _ in history.containers)
         return "something that a step may make longer or shorter" if resized and lists else None
 
     def constants(self) -> dict[str, float | int | bool]:
         """Single numbers that never changed: the parameters of the rules."""
         odd = [one.path for one in self.unrepresented()]
         return {
-            path: trail.last.item()
-            for path, trail in self._all.by_path.items()
-            if isinstance(trail.last, np.ndarray)
-            and trail.last.ndim == 0
+            path: history.last.item()
+            for path, history in self._all.by_path.items()
+            if isinstance(history.last, np.ndarray)
+            and history.last.ndim == 0
             and "[" not in path  # an entry of a table
-            and not trail.changes
+            and not history.changes
             and not _written(path, self._writes.assigned)
             and not _inside(path, odd)
         }
@@ -214,5 +213,5 @@ def _inside(path: str, others: list[str]) -> bool:
 
 def _equal(a: Leaf, b: Leaf) -> bool:
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return a.shape == b.shape and bool(np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f"))
+        return equal_arrays(a, b)
     return type(a) is type(b) and a == b

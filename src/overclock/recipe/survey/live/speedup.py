@@ -1,4 +1,4 @@
-"""The sober look: how much of a training run is the environment, and so what a faster one can bring at most.
+"""An upper bound for what a translation gains: the environment's share of the time of a training run.
 
 The share of the environment is the time of an iteration less that of the same iteration with an environment that does
 nothing (of equal spaces), over the former. Only the calls of the environment differ between the two, so only they are
@@ -30,7 +30,7 @@ PPO_SPACES = (gymnasium.spaces.Discrete, gymnasium.spaces.MultiDiscrete, gymnasi
 
 @dataclasses.dataclass(frozen=True)
 class Training:
-    """One training loop around the reference."""
+    """Where the time of one training loop around the reference went, and what a faster environment would gain."""
 
     network: str
     parameters: int
@@ -43,8 +43,8 @@ class Training:
 
 
 @dataclasses.dataclass(frozen=True)
-class Look:
-    """What a faster environment promises. `trainings` is empty where our trainer cannot play the environment."""
+class SpeedupEstimate:
+    """What a faster environment would gain. `trainings` is empty where our trainer cannot play the environment."""
 
     steps_per_second: float  # of the reference alone, one instance, random actions
     trainings: tuple[Training, ...]
@@ -60,29 +60,29 @@ def amdahl(share: float, speedup: float) -> float:
     return math.inf if rest == 0 else 1 / rest
 
 
-def look(
+def estimate_speedup(
     source: Source,
     networks: tuple[str, ...] = ("small", "2M"),
     num_envs: int = 8,
     num_steps: int = 64,
     updates: int = 4,
     alone_steps: int = 1000,
-) -> Look:
-    """Train a few updates with each network and see where the time goes."""
+) -> SpeedupEstimate:
+    """Train a few updates with each network and measure which share of the time the environment takes."""
     if updates < 2:
         raise UsageError(f"The first update compiles, so at least 2 are needed, got {updates}.")
     with playing(source):
         alone = _alone(source, alone_steps)
     refused = _not_playable(source)
     if refused is not None:
-        return Look(alone, (), None, (_speed(alone), refused))
+        return SpeedupEstimate(alone, (), None, (_speed(alone), refused))
     with playing(source):
         trainings = tuple(_training(source, name, num_envs, num_steps, updates) for name in networks)
     best = max(training.fused_gain for training in trainings)
     sentences = [_speed(alone), *(_sentence(training) for training in trainings)]
     if best < WORTHWHILE:
         sentences.append("The time goes into learning, not into the environment: a translation hardly pays here.")
-    return Look(alone, trainings, best >= WORTHWHILE, tuple(sentences))
+    return SpeedupEstimate(alone, trainings, best >= WORTHWHILE, tuple(sentences))
 
 
 def _speed(alone: float) -> str:
@@ -128,7 +128,6 @@ def _not_playable(source: Source) -> str | None:
 
 
 def _playable(source: Source) -> Any:
-    """An instance whose observations a network takes: tuples and dicts become one vector."""
     env = make(source)
     if not isinstance(env, gymnasium.Env):
         raise UsageError(f"'{source.text}' is no gymnasium.Env, so a training loop cannot be put around it.")
@@ -190,7 +189,7 @@ def _training(source: Source, network: str, num_envs: int, num_steps: int, updat
     learned = float(np.median(np.clip(np.array(learning[1:]) / spent, 0.0, 1.0 - share)))
     return Training(
         network=network,
-        parameters=_parameters(run.policy),
+        parameters=sum(leaf.size for leaf in jax.tree.leaves(run.policy.params.weights)),
         device=jax.default_backend(),
         steps_per_second=config.steps_per_update / float(np.median(spent)),
         environment_share=share,
@@ -211,7 +210,3 @@ def _nothing(observation_space: Any, action_space: Any, num_envs: int, num_steps
         return envs.seconds
     finally:
         envs.close()
-
-
-def _parameters(policy: Any) -> int:
-    return sum(leaf.size for leaf in jax.tree.leaves(policy.params.weights))

@@ -15,8 +15,8 @@ from typing import Any
 from overclock.recipe.contract.cases import RecordedCases
 from overclock.recipe.project.project import Project
 from overclock.recipe.references.gymnasium_spec import close
-from overclock.recipe.references.held_observations import hold
 from overclock.recipe.references.reference import make_env
+from overclock.recipe.references.stored_observations import store_observations
 from overclock.translate.program import Covered
 from overclock.verify.rollout.branches import BranchTracer
 
@@ -51,7 +51,7 @@ def reference_branches(project: Project, covered: Covered, rollouts: dict[str, A
 def _played(project: Project, files: list[str]) -> tuple[dict[str, list[str]], set[str]]:
     """What episodes show, and what is reached only by steps after an end."""
     env = make_env(**project.reference.make())
-    hold(env, project.contract.shapes)
+    store_observations(env, project.contract.shapes)
     env.action_space.seed(0)
     ordinary, beyond, terminated = BranchTracer(files), BranchTracer(files), False
     for seed in range(EPISODES):
@@ -95,6 +95,5 @@ def _headers(file: str, covered: Covered) -> dict[int, bool]:
 
 
 def _line(shown: str, headers: dict[str, dict[int, bool]]) -> bool | None:
-    """Whether the outcome of a branch was known; None: it was not translated."""
     place = PLACE.match(shown)
     return headers.get(place[1], {}).get(int(place[2])) if place else None

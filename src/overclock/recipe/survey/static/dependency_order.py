@@ -1,6 +1,6 @@
 """Dependency order: things that need each other stay together, what is needed comes first; always the same answer."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
@@ -17,22 +17,22 @@ def components(nodes: Sequence[Node], edges: Mapping[Node, Iterable[Node]]) -> l
     stack: list[Node] = []
     on_stack: set[Node] = set()
     done: list[list[Node]] = []
+    work: list[tuple[Node, Iterator[Node]]] = []
+
+    def enter(node: Node) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        on_stack.add(node)
+        work.append((node, iter(sorted((n for n in edges.get(node, ()) if n in place), key=place.__getitem__))))
+
     for first in nodes:
-        if first in index:
-            continue
-        work = [(first, iter(sorted((n for n in edges.get(first, ()) if n in place), key=place.__getitem__)))]
-        index[first] = low[first] = len(index)
-        stack.append(first)
-        on_stack.add(first)
+        if first not in index:
+            enter(first)
         while work:
             node, needed = work[-1]
             for other in needed:
                 if other not in index:
-                    index[other] = low[other] = len(index)
-                    stack.append(other)
-                    on_stack.add(other)
-                    targets = sorted((n for n in edges.get(other, ()) if n in place), key=place.__getitem__)
-                    work.append((other, iter(targets)))
+                    enter(other)
                     break
                 if other in on_stack:
                     low[node] = min(low[node], index[other])

@@ -28,7 +28,6 @@ class ChoosableReference(GymnasiumSubject):
         self._rules = rule_files(self.instances[0])
 
     def describe(self) -> dict[str, Any]:
-        """As `Subject.describe`."""
         known = super().describe()
         return {**known, "calls": [*known["calls"], "cells"]}
 

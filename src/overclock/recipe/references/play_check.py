@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from overclock.errors import OverclockError
+from overclock.recipe.references.static_check import ENTRY, LIMIT, time_limit
 from overclock.recipe.references.surveyor import answer
-from overclock.recipe.references.written_source import ENTRY, LIMIT, time_limit
 from overclock.verify.sides.subject import SubjectSpec
 
 EPISODES = 100
@@ -27,13 +27,12 @@ def checker_spec(folder: Path) -> SubjectSpec:
 
 
 class Checker:
-    """Runs in the worker. The reference waits for `check`, so that what is wrong with it is an answer."""
+    """The worker's side of `check`; the reference is imported in the call, so that its errors are answers."""
 
     def __init__(self, num_envs: int, folder: str) -> None:
         self._folder = Path(folder)
 
     def describe(self) -> dict[str, Any]:
-        """The calls it offers."""
         return {"calls": ["check"]}
 
     def check(self) -> dict[str, Any]:
@@ -46,8 +45,8 @@ class Checker:
         return {"problems": [] if refused is None else [refused], "survey": None if refused else found}
 
     def _problems(self) -> list[str]:
+        from overclock.recipe.survey.live.determinism import diverges
         from overclock.recipe.survey.live.loading import make
-        from overclock.recipe.survey.live.repeat import diverges
         from overclock.recipe.survey.static.obstacles import obstacles
         from overclock.recipe.survey.static.source import resolve
 
@@ -65,7 +64,7 @@ class Checker:
 
 
 def play(env: Any, max_steps: int | None, folder: Path) -> str | None:
-    """Random episodes to their end; the first thing that is wrong, None where nothing is."""
+    """Play random episodes to their end; the first thing that is wrong in a sentence, None where nothing is."""
     import gymnasium
 
     if not isinstance(env, gymnasium.Env):
@@ -76,7 +75,6 @@ def play(env: Any, max_steps: int | None, folder: Path) -> str | None:
 
 
 def _episode(env: Any, seed: int, max_steps: int | None, folder: Path) -> str | None:
-    """What is wrong with one episode of random actions."""
     where = f"The reset of the episode with seed {seed}"
     try:
         obs, info = env.reset(seed=seed)
@@ -103,7 +101,6 @@ def _limit() -> str:
 
 
 def _words(error: Exception, folder: Path) -> str:
-    """What was raised, and the last line of the reference on the way there."""
     frames = [one for one in traceback.extract_tb(error.__traceback__) if Path(one.filename).is_relative_to(folder)]
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{place}".replace("\n", " ")

@@ -1,4 +1,4 @@
-"""The sober look: Amdahl's law, and the share of the environment in a real, tiny training loop."""
+"""What a faster environment gains: Amdahl's law, and the share of the environment in a real, tiny training loop."""
 
 import math
 import time
@@ -9,8 +9,8 @@ from overclock.errors import UsageError
 
 pytest.importorskip("flax", reason="the training loop needs the extra 'train'")
 
-from overclock.recipe.survey.live import look as looking
-from overclock.recipe.survey.live.look import amdahl, look
+from overclock.recipe.survey.live import estimate_speedup as looking
+from overclock.recipe.survey.live.speedup import amdahl, estimate_speedup
 from overclock.recipe.survey.static.source import resolve
 
 
@@ -69,7 +69,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.mark.long
 def test_a_busy_environment_takes_the_training_time(write, clock: Clock) -> None:
-    found = look(resolve(str(write("busy.py", BUSY)), {"work": clock.work}), ("small",), 2, 8, 3, 20)
+    found = estimate_speedup(resolve(str(write("busy.py", BUSY)), {"work": clock.work}), ("small",), 2, 8, 3, 20)
     (training,) = found.trainings
     assert 0.9 < training.environment_share < 1.0
     assert training.gains[math.inf] == pytest.approx(1 / (1 - training.environment_share))
@@ -82,14 +82,14 @@ def test_a_busy_environment_takes_the_training_time(write, clock: Clock) -> None
 
 @pytest.mark.long
 def test_an_environment_that_costs_nothing_has_no_share_and_nested_observations_are_flattened(clock: Clock) -> None:
-    (training,) = look(resolve("gymnasium:Blackjack-v1"), ("small",), 2, 8, 2, 20).trainings
+    (training,) = estimate_speedup(resolve("gymnasium:Blackjack-v1"), ("small",), 2, 8, 2, 20).trainings
     assert training.environment_share == pytest.approx(0.0, abs=1e-6)
     assert training.gains[math.inf] == pytest.approx(1.0)
 
 
 def test_what_our_trainer_cannot_play_is_said(write) -> None:
     file = write("binary.py", BUSY.replace("spaces.Discrete(2)", "spaces.MultiBinary(3)"))
-    found = look(resolve(str(file), {"work": int}), ("small",), 2, 8, 2, 20)
+    found = estimate_speedup(resolve(str(file), {"work": int}), ("small",), 2, 8, 2, 20)
     assert (found.trainings, found.worthwhile) == ((), None)
     assert "our trainer has no network for its actions" in found.sentences[-1]
 

@@ -14,21 +14,21 @@ import numpy as np
 from overclock.recording.shapes import Array, Number, Shape
 from overclock.translate.program import Program
 
-HELD = "_observation"  # the attribute; without its underscore the field of the state
-FIELD = HELD.strip("_")
+STORED = "_observation"  # the attribute; without its underscore the field of the state
+FIELD = STORED.strip("_")
 _changed: set[type] = set()
 
 
-def held_shape(program: Program) -> dict[str, Shape]:
-    """The attribute and its shape, where the program stores its observations."""
+def stored_shape(program: Program) -> dict[str, Shape]:
+    """The attribute of the stored observation and its shape; empty where the program stores none."""
     if not program.stored_observation:
         return {}
     stored = program.step.results[FIELD].type
-    return {HELD: Array(stored.dtype, stored.shape) if stored.shape else Number(stored.dtype)}
+    return {STORED: Array(stored.dtype, stored.shape) if stored.shape else Number(stored.dtype)}
 
 
-def holdable(env: Any, program: Program) -> bool:
-    """Whether nothing else has that name, and nothing stands between the rules and what is shown."""
+def can_store(env: Any, program: Program) -> bool:
+    """Whether the attribute's name is free, and no wrapper changes what the rules return."""
     import gymnasium
 
     from overclock.recording.wrappers import TRANSPARENT
@@ -37,13 +37,13 @@ def holdable(env: Any, program: Program) -> bool:
         if not isinstance(env, TRANSPARENT):
             return False
         env = env.env
-    return not hasattr(env, HELD) and FIELD not in {leaf.name for leaf in program.state}
+    return not hasattr(env, STORED) and FIELD not in {leaf.name for leaf in program.state}
 
 
-def hold(env: Any, attributes: Collection[str]) -> None:
-    """From now on, instances of this class hold what they show, if that is among the attributes of their contract."""
+def store_observations(env: Any, attributes: Collection[str]) -> None:
+    """Make all instances of this class store what they return, if the attributes of their contract ask for it."""
     cls = type(env.unwrapped)
-    if HELD not in attributes or cls in _changed:
+    if STORED not in attributes or cls in _changed:
         return
     _changed.add(cls)
     for name in ("reset", "step"):
@@ -56,17 +56,17 @@ def _holding(function: Any) -> Any:
     @functools.wraps(function)
     def call(self: Any, *args: Any, **keywords: Any) -> Any:
         result = function(self, *args, **keywords)
-        vars(self)[HELD] = flatten(self.observation_space, result[0])
+        vars(self)[STORED] = flatten(self.observation_space, result[0])
         return result
 
     return call
 
 
-def begin(instance: Any, attributes: Collection[str]) -> None:
-    """Before anything was shown: zeros, so that there is a state to be read."""
+def store_initial_zeros(instance: Any, attributes: Collection[str]) -> None:
+    """Give an instance that was never reset an observation of zeros, so that its state can be read."""
     from overclock.recording.observations import flat_space
 
     rules = instance.unwrapped
-    if HELD in attributes and not hasattr(rules, HELD):
+    if STORED in attributes and not hasattr(rules, STORED):
         known = flat_space(rules.observation_space)
-        vars(rules)[HELD] = np.zeros(known.shape, known.dtype)
+        vars(rules)[STORED] = np.zeros(known.shape, known.dtype)

@@ -90,7 +90,7 @@ def _imported(module: str, own: set[str]) -> str | None:
 
 
 def _used(name: str) -> str | None:
-    """What speaks against a full name of numpy or gymnasium."""
+    """The objection to a full name of numpy or gymnasium, None where there is none."""
     if name.startswith("numpy.random") and name not in ("numpy.random", GENERATOR):
         return f"`{name}` must not be used; {LUCK}"
     if name.startswith("numpy.") and name.split(".")[1] in ARRAY_FILES.split():

@@ -1,6 +1,6 @@
-"""Fair play: what a reference draws in its steps, as often as it draws it, with the state that each step began in.
+"""Random play: what a reference draws in its steps, as often as it draws it, with the state that each step began in.
 
-Level 1 keeps recorded calls of every kind and no two that are equal, which is right for rules and wrong for luck. Here
+Level 1 keeps no two recorded calls that are equal, which is right for rules and wrong for distributions. Here
 random legal actions are played, one episode after the other, and every step counts once. Used in the reference's
 process.
 """
@@ -21,12 +21,12 @@ Recording = Callable[[int | None], contextlib.AbstractContextManager[Any]]  # ar
 
 
 def drawn(number: int, state: Arrays, step: Callable[[], None]) -> None:
-    """A step of fair play: a recorder that watches this function sees what was drawn, and in which state."""
+    """A step of random play: a recorder that watches this function sees what was drawn, and in which state."""
     step()
 
 
-class Player:
-    """Plays one instance on and on."""
+class RandomPlayer:
+    """Plays one instance with random legal actions, one episode after the other."""
 
     def __init__(self, read: Callable[[Any], Arrays], recording: Recording) -> None:
         self._read, self._recording = read, recording
@@ -34,7 +34,6 @@ class Player:
         self._states: list[Arrays] = []
 
     def step(self, instance: Any, number: int) -> None:
-        """The next step, which has this number."""
         if self._ended:
             instance.action_space.seed(number)
             with self._recording(number):

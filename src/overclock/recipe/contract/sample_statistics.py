@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from overclock.recipe.contract.distributions import Known
+from overclock.recipe.contract.distributions import KnownDistribution
 from overclock.recipe.contract.file import ContractFile
 from overclock.verify.contract import Precision
 from overclock.verify.property.distribution import FALSE_ALARM, KNOWN_SAMPLE
@@ -28,24 +28,24 @@ Place = tuple[str, int]  # a draw, and which of its numbers
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Facts:
-    """What is asked of the draws of one event: those whose distribution is known, by name."""
+class SampleStatistics:
+    """Statistics of a large sample of draws, those whose distribution is known (`draws`, by name)."""
 
-    draws: Mapping[str, Known]
+    draws: Mapping[str, KnownDistribution]
 
     @property
     def events(self) -> int:
-        """How many are drawn."""
+        """How many events the sample has."""
         return min(KNOWN_SAMPLE, MOST_NUMBERS // max(sum(len(one.points) for one in self.draws.values()), 1))
 
     def expected(self) -> dict[str, np.ndarray]:
-        """What `of` must give, up to what chance does."""
+        """The statistics of an infinite sample."""
         none = {_distance(name, one): np.zeros(len(one.points[:LOOKED_AT])) for name, one in self.draws.items()}
         inside = {_inside(name): np.array(True) for name in self.draws}
         return {**none, **inside, **dict.fromkeys(CORRELATIONS, np.array(0.0))}
 
     def outputs(self, contract: ContractFile) -> dict[Precision, tuple[Output, ...]]:
-        """The same as outputs of level 1, with how far chance leads astray: once in a million times, all together."""
+        """The statistics as outputs of level 1, with tolerances that chance exceeds once in a million times."""
         numbers, varying = sum(min(len(one.points), LOOKED_AT) for one in self.draws.values()), len(self._varying())
         # Dvoretzky, Kiefer, Wolfowitz and Massart; and the tail of a normal distribution.
         shares = math.sqrt(math.log(2 * numbers / FALSE_ALARM) / (2 * self.events))
@@ -58,7 +58,7 @@ class Facts:
         return dict.fromkeys(contract.precisions, tuple(found))
 
     def of(self, xp: Any, sample: Mapping[str, Any]) -> dict[str, Any]:
-        """The facts of a sample, whose draws have a row per event; `xp` is NumPy or its twin in JAX."""
+        """The statistics of a sample, whose draws have a row per event; `xp` is NumPy or its twin in JAX."""
         told: dict[str, Any] = {}
         columns: dict[Place, Any] = {}
         for name, one in self.draws.items():
@@ -80,7 +80,7 @@ class Facts:
         return told
 
     def _together(self) -> np.ndarray:
-        """How any two numbers of an event correlate."""
+        """The correlation of any two numbers of an event."""
         varying = self._varying()
         return np.array(
             [
@@ -90,7 +90,7 @@ class Facts:
             ]
         )
 
-    def _all_can_come(self, xp: Any, values: Any, one: Known) -> Any:
+    def _all_can_come(self, xp: Any, values: Any, one: KnownDistribution) -> Any:
         low, high = one.low[:LOOKED_AT], one.high[:LOOKED_AT]
         slack = ULPS * np.finfo(np.float32).eps * np.maximum(np.abs(low), np.abs(high))
         slack = np.where(np.isfinite(slack), slack, 0.0)
@@ -100,13 +100,13 @@ class Facts:
         return inside
 
     def _varying(self) -> list[Place]:
-        """Numbers that can hang together with others."""
+        """Numbers that are no constants, so that they have correlations."""
         places = [(name, place) for name, one in self.draws.items() for place in np.flatnonzero(one.varies).tolist()]
         return [(name, place) for name, place in places if place < LOOKED_AT][:LOOKED_AT]
 
 
-def _distance(name: str, one: Known) -> str:
-    """Of the shares of values below points, the largest; zero for a sample without end."""
+def _distance(name: str, one: KnownDistribution) -> str:
+    """The name of the Kolmogorov-Smirnov distance: the largest of shares of values below points."""
     return f"distance of {name} from {one.call}"
 
 
