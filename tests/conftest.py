@@ -12,7 +12,8 @@ from quick_compile import compiled_quickly
 
 # The longest files, of many seconds each. They are handed out first: one that begins last leaves all other cores idle.
 LONGEST = (
-    "translate/test_traps.py", "test_documents.py", "test_tutorial.py", "recipe/judging/test_judge.py", "verify/test_engine.py",
+    "translate/test_traps.py", "test_documents.py", "test_tutorial.py", "recipe/judging/test_judge.py",
+    "verify/test_engine.py",
     "gameboy/test_against_pyboy.py", "verify/rollout/test_lockstep.py", "vector/fused/test_arrays.py",
     "envs/pong/test_reference.py", "verify/property/test_level.py", "verify/repro/test_shrink.py",
     "env/test_contract.py", "planar/test_control_steps.py", "recipe/contract/test_draw_modules.py",

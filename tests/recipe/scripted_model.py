@@ -2,7 +2,7 @@
 
 import re
 
-from recipe.story import VERSIONS
+from recipe.cartpole_candidates import VERSIONS
 
 from overclock.recipe.gateway import ScriptedModel, Tokens, Turn
 

@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from recipe.court import small_project
+from recipe.scripted_run import small_project
 
 from overclock.errors import MissingError, UsageError
 from overclock.recipe.agents.base import Work
