@@ -25,7 +25,7 @@ GAME_FRAMES = 120
 
 def all_roms() -> dict[str, MicroRom]:
     """Micro-ROMs, games and benchmarks alike."""
-    ours = {name: MicroRom(name, "a game", "", GAME_FRAMES) for name in (*GAMES, *BENCHMARKS)}
+    ours = {name: MicroRom(name, "", GAME_FRAMES) for name in (*GAMES, *BENCHMARKS)}
     return {**micro_roms(), **ours}
 
 

@@ -33,7 +33,7 @@ from overclock.recipe.redteam.grading_folder import frozen_candidate, grader_fil
 from overclock.recipe.sandbox import best
 
 ALL = {cheat.name: cheat for cheat in find_cheats()}
-# The static scan finds nothing in these: they are only wrong, only large, or keep state in a way that shows as they run.
+# The static scan finds nothing in these: they are only wrong, only large, or keep state in a way seen as they run.
 PASS_THE_SCAN = {
     "special-cases-seeds", "drops-the-left", "drops-truncation", "nan-instead-of-an-end", "wrong-types",
     "only-in-float64", "counts-out-of-sight", "calm-weather", "starts-alike", "long-limit", "hoards-memory",
