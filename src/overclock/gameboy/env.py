@@ -57,7 +57,6 @@ class GameBoyGame(Environment[ConsoleState, GameBoyParams]):
 
     @property
     def loaded(self) -> Game:
-        """ROM and description."""
         return load_game(self.game, self.rom, self.description, self.symbols, self.observation, self.model)
 
     def default_params(self) -> GameBoyParams:
@@ -99,14 +98,14 @@ class GameBoyGame(Environment[ConsoleState, GameBoyParams]):
 
 @dataclasses.dataclass(frozen=True)
 class Maze(GameBoyGame):
-    """Our maze game."""
+    """The maze game that comes with Overclock."""
 
     game: ClassVar[str | None] = "maze"
 
 
 @dataclasses.dataclass(frozen=True)
 class Paddle(GameBoyGame):
-    """Our paddle game."""
+    """The paddle game that comes with Overclock."""
 
     game: ClassVar[str | None] = "paddle"
 

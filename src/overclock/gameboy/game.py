@@ -39,7 +39,6 @@ class Game:
 
     @functools.cached_property
     def readings(self) -> Readings:
-        """What its RAM means."""
         return Readings(self.description)
 
     @property
@@ -49,7 +48,6 @@ class Game:
 
     @property
     def observation_space(self) -> Space:
-        """Of one observation."""
         kind = self.description.observation
         if kind == "ram":
             lowest = tuple(self.readings.lowest.tolist())

@@ -157,7 +157,7 @@ class GameBoy:
         self._hooks[place] = _Hook(callback, context)
 
     def hook_deregister(self, bank: int | None, addr: int | str) -> None:
-        """Remove a hook."""
+        """Remove the hook at a place; raises UsageError if there is none."""
         place = self._place(bank, addr)
         if self._hooks.pop(place, None) is None:
             raise UsageError(f"There is no hook at {place[0]:02X}:{place[1]:04X}.")
@@ -170,7 +170,7 @@ class GameBoy:
         return self._symbols[symbol].bank, self._symbols[symbol].address
 
     def set_emulation_speed(self, target_speed: int) -> None:
-        """Nothing: it always runs as fast as it can."""
+        """Do nothing: the console always runs as fast as it can."""
 
     def stop(self, save: bool = False) -> None:
         """No more frames; nothing is written to disk."""

@@ -42,7 +42,7 @@ class Verdict:
 
     @classmethod
     def parse(cls, text: str) -> "Verdict":
-        """From `FF82:01:FF`."""
+        """A verdict from text such as `FF82:01:FF`; raises UsageError for anything else."""
         try:
             address, passed, failed = (int(part, 16) for part in text.split(":"))
         except ValueError:
@@ -68,7 +68,6 @@ class Result:
     outcomes: dict[str, Outcome]
 
     def said(self, column: str) -> bool | None:
-        """What it said there."""
         return self.outcomes[column].said
 
     def reasons(self) -> dict[str, str]:

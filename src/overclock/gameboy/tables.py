@@ -37,11 +37,9 @@ class Table:
         return value
 
     def text(self, key: str, default: Any = _MISSING) -> Any:
-        """A string."""
         return self.anything(key, str, default)
 
     def whole(self, key: str, default: Any = _MISSING) -> Any:
-        """An integer."""
         value = self.anything(key, None, default)
         if value is not default and (isinstance(value, bool) or not isinstance(value, int)):
             raise self.wrong(f"has {key} = {value!r}, which is not a whole number.")
@@ -55,7 +53,6 @@ class Table:
         return value
 
     def number(self, key: str) -> float:
-        """A number."""
         value = self.anything(key)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.wrong(f"has {key} = {value!r}, which is not a number.")
@@ -69,7 +66,6 @@ class Table:
         return value
 
     def table(self, key: str, optional: bool = False) -> "Table":
-        """A table inside."""
         return Table(self.anything(key, None, {} if optional else _MISSING), self.source, self._inner(key))
 
     def tables(self, key: str) -> Iterator[tuple[str, "Table"]]:

@@ -69,7 +69,6 @@ class PlanarEnvironment(Environment[PlanarState, P]):
 
     @property
     def model(self) -> PlanarModel:
-        """The robot."""
         return (
             compiled_model(self.package) if self.xml_file is None else _model_of(self.xml_file, _changed(self.xml_file))
         )
@@ -130,7 +129,6 @@ class PlanarEnvironment(Environment[PlanarState, P]):
         return 0.0
 
     def fallen(self, after: PlanarState, params: P) -> Bool[Array, ""]:
-        """Whether the episode ends."""
         return jnp.bool_(False)
 
     def observe(self, state: PlanarState, params: P) -> Float[Array, " k"]:
@@ -147,7 +145,7 @@ class PlanarEnvironment(Environment[PlanarState, P]):
 
 @dataclasses.dataclass(frozen=True)
 class HealthyEnvironment(PlanarEnvironment[Any]):
-    """One that may fall."""
+    """A robot whose episode ends when it falls."""
 
     frame_skip: int = 4
     terminate_when_unhealthy: bool = True
@@ -156,7 +154,6 @@ class HealthyEnvironment(PlanarEnvironment[Any]):
     """Observed velocities are clipped here, as in Gymnasium."""
 
     def healthy(self, state: PlanarState, params: Any) -> Bool[Array, ""]:
-        """Whether it stands."""
         low, high = params.healthy_z_range
         least, most = params.healthy_angle_range
         z, angle = state.qpos[1], state.qpos[2]

@@ -29,7 +29,7 @@ def parameters(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def constants(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """The compiled model."""
+    """The numbers of the compiled model, under the names that `recorded` gives MuJoCo's."""
     model = env.model
     limits = [joint.limit for joint in model.joints if joint.limit is not None]
     found = {
@@ -120,13 +120,13 @@ def accelerations(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, An
 
 
 def step(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """One control step."""
+    """One control step of the rules, as an output of level 1."""
     after, reward, terminated = env.transition(rules_state(inputs), inputs["action"], (), params)
     return {"qpos": after.qpos, "qvel": after.qvel, "reward": reward, "terminated": terminated}
 
 
 def cost(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """What an action costs."""
+    """The control cost of an action."""
     return {"cost": env.control_cost(inputs["action"], params)}
 
 

@@ -57,7 +57,6 @@ class Part:
     numbers: dict[str, tuple[float, ...]]
 
     def __getitem__(self, name: str) -> float:
-        """A single number."""
         return self.numbers[name][0]
 
 
@@ -75,7 +74,7 @@ class Link:
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """What was read."""
+    """An MJCF file as it was read, with its defaults, before it is compiled."""
 
     name: str
     compiler: dict[str, str]

@@ -131,12 +131,10 @@ class PlanarModel:
 
     @property
     def dofs(self) -> int:
-        """How many."""
         return len(self.joints)
 
     @property
     def qpos0(self) -> tuple[float, ...]:
-        """The reference position."""
         return tuple(joint.reference for joint in self.joints)
 
     @functools.cached_property
@@ -162,7 +160,6 @@ class PlanarModel:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "PlanarModel":
-        """The inverse of `to_json`."""
 
         def softness(part: dict[str, Any]) -> dict[str, Any]:
             return {**part, "softness": Softness(**part["softness"])}

@@ -55,7 +55,7 @@ class Stage:
         atexit.register(self._close)  # while what it was made from is still there
 
     def picture(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
-        """A state, drawn."""
+        """The picture of a state by MuJoCo, as uint8[height, width, 3]."""
         mujoco, category = self._mujoco, self._mujoco.mjtCatBit.mjCAT_ALL
         self.data.qpos[:], self.data.qvel[:] = qpos, qvel
         mujoco.mj_forward(self.model, self.data)

@@ -56,7 +56,7 @@ def _noise(call: Call) -> Arrays:
 
 
 def matrix_case(call: Call, xml: str) -> Case:
-    """The mass matrix."""
+    """MuJoCo's mass matrix for the recorded state."""
     return Case({"qpos": call.before["qpos"]}, {"matrix": oracle(xml).matrix(state_of(call.before))})
 
 
@@ -67,7 +67,7 @@ def bias_case(call: Call, xml: str) -> Case:
 
 
 def contacts_case(call: Call, xml: str) -> Case:
-    """What touches the floor."""
+    """MuJoCo's contacts with the floor for the recorded state."""
     state = state_of(call.before)
     depth, place = oracle(xml).depths(state)
     return Case(state, {"depth": depth, "place": place})
@@ -88,7 +88,7 @@ def step_case(call: Call, xml: str, frames: int) -> Case:
 
 
 def cost_case(call: Call) -> Case:
-    """What an action costs."""
+    """The control cost that Gymnasium reported for an action."""
     return Case({"action": np.asarray(call.arguments["action"], np.float32)}, {"cost": np.float64(call.result)})
 
 

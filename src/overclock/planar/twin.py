@@ -79,7 +79,6 @@ class Robot:
 
     @property
     def package(self) -> str:
-        """Where its files lie."""
         return f"overclock.envs.{self.name}"
 
     def twin(

@@ -104,7 +104,7 @@ class Lanes:
         self._library.lane_serve(self._block, lane, serve)
 
     def observe(self, lane: int) -> None:
-        """`compute_observations` of one environment."""
+        """Compute one environment's observation by the C function `compute_observations`."""
         self._library.lane_observe(self._block, lane)
 
     def step(self, lane: int, action: float, serve: int) -> None:
@@ -112,7 +112,7 @@ class Lanes:
         self._library.lane_step(self._block, lane, ctypes.c_float(action), serve)
 
     def step_all(self, actions: np.ndarray, serves: np.ndarray) -> None:
-        """`step` of every environment."""
+        """As `step`, of every environment, in one call of C."""
         taken = np.ascontiguousarray(actions, np.float32).reshape(self.count)
         drawn = np.ascontiguousarray(serves, np.int32).reshape(self.count)
         self._library.lanes_step(self._block, self.count, at(taken), at(drawn))

@@ -35,7 +35,7 @@ def constants_case(call: Call) -> Case:
 
 
 def spaces_case(call: Call) -> Case:
-    """Sizes of its spaces."""
+    """The sizes of the observation and action spaces."""
     return Case({}, {name: np.int32(value) for name, value in call.result.items()})
 
 
@@ -75,7 +75,7 @@ def frame_case(call: Call) -> Case | None:
 
 
 def step_case(call: Call) -> Case:
-    """One whole step."""
+    """One whole step of an environment: state before, action, and what came of it."""
     inputs = {**_named(call.before, STATE), "action": _action(call), "serve": np.int32(call.arguments["serve"])}
     expected = {**_named(call.after, (*STATE, "reward")), "terminated": np.bool_(call.after["terminal"] != 0)}
     return Case(inputs, expected)
@@ -149,7 +149,7 @@ def boundary_seeds() -> Arrays:
 
 
 def boundary_serves() -> Arrays:
-    """Both serves."""
+    """Cases for both directions of the serve."""
     return {"serve": np.array([0, 1], np.int32)}
 
 

@@ -52,7 +52,6 @@ class PufferLibVector:
             self._library.vector_free(self._block, self.num_envs)
 
     def reset(self) -> np.ndarray:
-        """Start every game anew."""
         self._library.vector_reset(self._block, self.num_envs)
         return self._obs
 

@@ -104,7 +104,6 @@ class _Assembly:
             raise error if error.source else AssemblyError(error.message, self.name, self.line) from None
 
     def settled(self) -> dict[str, int]:
-        """The text's own constants."""
         names = list(self.constants)[self.given :]
         return {name: self._lookup(name, "", 0) for name in names}
 

@@ -27,7 +27,6 @@ class PyBoyGame:
         self._picture = game.description.observation != "ram"
 
     def reset(self, seed: int) -> None:
-        """Begin an episode."""
         self.close()
         game, reset = self.game, self.game.description.reset
         self.console = PyBoyConsole(game.rom, cgb=game.cgb, boot=game.boot)
@@ -49,23 +48,19 @@ class PyBoyGame:
             self.console.tick(actions.frames - actions.press, self._picture)
 
     def values(self) -> np.ndarray:
-        """int64[v]: the description's values."""
         return np.array(list(self.game.description.read(self.read).values()), np.int64)
 
     def read(self, address: int, count: int) -> bytes:
-        """Bytes of memory."""
         assert self.console is not None
         return bytes(self.console.pyboy.memory[address : address + count])
 
     def observe(self) -> np.ndarray:
-        """What the agent sees."""
         assert self.console is not None
         if not self._picture:
             return self.game.readings.observed(self.values()[None])[0]
         return seen_as(self.game.description.observation, self.console.pyboy.screen.ndarray)
 
     def close(self) -> None:
-        """End the present PyBoy."""
         if self.console is not None:
             self.console.close()
             self.console = None

@@ -43,7 +43,7 @@ def solve(model: PlanarModel, factors: Factor, right: Sequence[Scalar]) -> list[
 
 
 def times(model: PlanarModel, matrix: Matrix, x: Sequence[Scalar]) -> list[Scalar]:
-    """A x."""
+    """The product of the matrix and a vector."""
     found = [matrix[i, i] * x[i] for i in range(model.dofs)]
     for i in range(model.dofs):
         for j in model.above[i]:

@@ -44,7 +44,7 @@ def of_point(point: Point, xx: Scalar, xz: Scalar, zz: Scalar) -> Inertia:
 
 
 def of_bodies(model: PlanarModel, placed: Placed) -> list[Inertia]:
-    """Every body's own."""
+    """The inertia of each body alone, about the root's anchor."""
     found = []
     for body, frame in zip(model.bodies, placed.frames, strict=True):
         inertia = of_point(frame.place(body.centre), body.mass, 0.0, body.mass)
@@ -94,7 +94,7 @@ def _signed(sign: float, value: Scalar) -> Scalar:
 
 
 def mass_matrix(model: PlanarModel, placed: Placed) -> Matrix:
-    """MuJoCo's M, armature included."""
+    """MuJoCo's mass matrix M, with the joints' armature on its diagonal."""
     matrix = joined(model, placed, of_bodies(model, placed))
     for dof, joint in enumerate(model.joints):
         if joint.armature:

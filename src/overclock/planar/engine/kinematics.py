@@ -26,7 +26,7 @@ class Motion(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """A body's frame."""
+    """The place and angle of a body's frame."""
 
     cosine: Scalar
     sine: Scalar
