@@ -1,4 +1,4 @@
-"""What PyBoy and our emulator look like to the comparison: the same few calls, and everything visible after a frame."""
+"""The interface through which PyBoy and our emulator are compared, and a snapshot of a console after a frame."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ class Console(Protocol):
         ...
 
     def snapshot(self, pixels: bool) -> Snapshot:
-        """Everything there is to see now; the picture is that of the last frame drawn."""
+        """The registers, memory and cycles now; the picture is that of the last frame drawn."""
         ...
 
     def save(self) -> bytes: ...

@@ -23,11 +23,11 @@ from overclock.gameboy.vector import make_batch
 
 
 class GameBoyParams(Params):
-    """The time limit is the description's."""
+    """The parameters of a game: only the description's time limit."""
 
 
 class ConsoleState(Struct):
-    """A console between two steps, and what is known of it."""
+    """A console between two steps, its observation and its described values."""
 
     console: UInt8[Array, " bytes"]
     obs: Any
@@ -125,7 +125,7 @@ def _consoles_of(env: GameBoyGame, game: Game) -> "_Consoles":
 
 
 class _Consoles:
-    """Batches of consoles, one per size asked for; what they hold between two calls means nothing."""
+    """Batches of consoles, one per size; they keep no state from one call to the next."""
 
     def __init__(self, env: GameBoyGame, game: Game) -> None:
         self.env, self.game = env, game

@@ -1,4 +1,4 @@
-"""One console with PyBoy's interface, for people who come from there; our emulator behind it.
+"""One console with PyBoy's interface, on our emulator.
 
     with GameBoy("game.gb") as gameboy:
         gameboy.button("start")
@@ -243,13 +243,13 @@ class Screen:
         return Image.fromarray(self.ndarray, "RGBA")
 
     def refresh(self) -> None:
-        """Show what was drawn, if anybody looks."""
+        """Copy the drawn picture, if `ndarray` has been used."""
         if self._pixels is not None:
             self._pixels[:] = self._console.screen()
 
 
 def _symbols_of(rom: Any, symbols: AnyPath | None) -> dict[str, Symbol]:
-    """Those of the file given, or of one beside the ROM."""
+    """The symbols of the given file, or of a .sym file beside the ROM."""
     if symbols is not None:
         return read_symbols(symbols)
     if is_path(rom) and Path(rom).with_suffix(".sym").is_file():

@@ -9,7 +9,7 @@ _MISSING: Any = object()
 
 
 class Table:
-    """Wraps a table; `done` complains about entries that nobody asked for."""
+    """A table; `done` raises UsageError for entries that were never read."""
 
     def __init__(self, content: Any, source: str, path: str) -> None:
         self.source, self.path, self.used = source, path, set()
@@ -25,7 +25,7 @@ class Table:
         return key in self.content
 
     def anything(self, key: str, kind: type | None = None, default: Any = _MISSING) -> Any:
-        """An entry of any, or of one, kind."""
+        """An entry, of a given type if `kind` is given."""
         self.used.add(key)
         if key not in self.content:
             if default is _MISSING:

@@ -199,7 +199,7 @@ class GameBoyVector:
         self._steps[mask] = 0
 
     def _look(self) -> None:
-        """See the lanes as they are, without running them."""
+        """Read the outputs of the lanes without running them."""
         self.batch.tick(0, out={"obs": self._pictures, "ram": self._ram})
         self._values = self.loaded.readings.values(self._ram)
 

@@ -16,7 +16,7 @@ Vector = tuple[float, float]
 
 @dataclasses.dataclass(frozen=True)
 class Softness:
-    """How a constraint gives way: MuJoCo's solref and solimp, as the engine needs them."""
+    """The softness of a constraint: MuJoCo's solref and solimp, as the engine needs them."""
 
     stiffness: float
     damping: float
@@ -145,7 +145,7 @@ class PlanarModel:
 
     @functools.cached_property
     def above(self) -> tuple[tuple[int, ...], ...]:
-        """For every dof those that move it: its ancestors, nearest first."""
+        """For every dof its ancestors, nearest first."""
         chains: list[tuple[int, ...]] = [()] * self.dofs
         first, second = sorted(self.slides)
         chains[second] = (first,)

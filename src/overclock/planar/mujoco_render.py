@@ -77,7 +77,7 @@ def _stage(path: str) -> Stage:
 
 
 def _source() -> str:
-    """Which of MuJoCo's ways to OpenGL is taken."""
+    """The name of the OpenGL backend that MuJoCo uses on this machine: egl, glfw or cgl, or MUJOCO_GL."""
     if sys.platform == "linux":
         return os.environ.get("MUJOCO_GL") or ("glfw" if any(os.environ.get(name) for name in SCREENS) else "egl")
     return os.environ.get("MUJOCO_GL") or ("cgl" if sys.platform == "darwin" else "glfw")

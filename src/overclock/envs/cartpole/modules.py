@@ -72,7 +72,7 @@ def draw(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def distribution(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """What the draws of very many seeds are like, between the limits of the case."""
+    """Facts about the draws of very many seeds, between the limits of the case."""
     import jax
     import jax.numpy as jnp
 
@@ -119,7 +119,7 @@ def observe(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def time_limit(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """The step counter and what it decides; where the pole stands does not matter."""
+    """The step counter and `truncated`, which do not depend on the pole."""
     import jax.numpy as jnp
 
     from overclock.env import EnvState

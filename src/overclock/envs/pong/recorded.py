@@ -1,4 +1,4 @@
-"""What a recorded call of PufferLib's Pong says, and how to bring one of its environments to the edges of its rules.
+"""Cases of level 1 from recorded calls of PufferLib's Pong, and boundary states to record further calls from.
 
 The reference's half of `modules.py`.
 """
@@ -62,7 +62,7 @@ def direction_case(call: Call) -> Case:
 
 
 def frame_case(call: Call) -> Case | None:
-    """One frame. Where a ball was served after it, what it looked like before that is not to be seen."""
+    """One frame. If a ball was served after it, the state before the serve cannot be read."""
     if call.before["frameskip"] != 1:
         return None
     before, after = call.before, call.after
@@ -117,7 +117,7 @@ def apply_serve(instance: Any, inputs: Arrays) -> None:
 
 
 def apply_observe(instance: Any, inputs: Arrays) -> None:
-    """A look at a situation."""
+    """The observation of a given situation."""
     instance.write({name: inputs[name] for name in STATE})
     instance.compute_observations()
 

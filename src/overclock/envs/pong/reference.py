@@ -32,7 +32,7 @@ class CPong:
         self.lanes.observe(self.lane)
 
     def read(self) -> dict[str, Any]:
-        """Everything there is to see of it, by name."""
+        """The state and outputs of the lane, by name."""
         shown = self.lanes.get()[self.lane]
         facts = {"frameskip": self.lanes.frameskip, "continuous": self.lanes.continuous}
         return {**{name: np.array(shown[name]) for name in shown.dtype.names}, **facts}

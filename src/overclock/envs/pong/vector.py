@@ -15,7 +15,7 @@ DRAWN, LEAST_ROWS = 1 << 20, 64  # actions that are drawn beforehand; few rows a
 
 
 class PufferLibVector:
-    """What `HostVector` promises of stepping; it has no states to save and takes no seeds.
+    """The stepping part of `HostVector`, without saved states and seeds.
 
     `threads` share the lanes of a step; C runs outside of Python's lock.
 

@@ -20,7 +20,7 @@ SPELLINGS = {"[hli]": "[hl+]", "[hld]": "[hl-]", "[0xff00+c]": "[c]", "[$ff00+c]
 
 
 class Number(enum.Enum):
-    """What becomes of the number in an instruction."""
+    """How the number in an instruction is encoded."""
 
     NONE = 0
     BYTE = 1  # one byte, -128 to 255

@@ -1,4 +1,4 @@
-"""A described game played by PyBoy, one console at a time and in plain Python: what ours is compared with.
+"""A described game on one PyBoy console in plain Python: the reference of our batch.
 
 Nothing of the batch's code is used but the readings of RAM: buttons, frames, pictures and the start of an episode are
 written once more, as people write them for PyBoy.
@@ -18,7 +18,7 @@ _open: "weakref.WeakSet[PyBoyGame]" = weakref.WeakSet()
 
 
 class PyBoyGame:
-    """One game. Every episode is a PyBoy switched on anew: what `load_state` leaves of the one before is nobody's."""
+    """One game. Every episode starts a new PyBoy, because `load_state` does not restore everything."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -68,7 +68,7 @@ class PyBoyGame:
 
 @atexit.register
 def _close_all() -> None:
-    """A PyBoy that lives on while the interpreter ends complains, at length."""
+    """Close all consoles at exit; a PyBoy that is still open when the interpreter ends prints long warnings."""
     for game in list(_open):
         game.close()
 

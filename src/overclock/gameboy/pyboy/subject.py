@@ -1,4 +1,4 @@
-"""PyBoy as a verify Subject: every step's outputs, and what there is to see inside the consoles."""
+"""PyBoy as a verify Subject: every step's outputs, and the memory and cycles of the consoles."""
 
 from typing import Any
 

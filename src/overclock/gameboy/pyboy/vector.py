@@ -1,4 +1,4 @@
-"""Batches of PyBoys at their best: the peers that ours is measured beside, in threads and in processes.
+"""Batches of PyBoys in threads and in processes, as fast as possible: the peers of our benchmark.
 
 Everything favours PyBoy: no window, no sound, one call of `tick` per step of which the last frame alone is drawn,
 episodes that begin by loading a state, pictures reduced by the cheapest NumPy there is, and arrays that processes
@@ -93,7 +93,7 @@ class PyBoyGroup:
 
 
 class PyBoyVector:
-    """What the two ways of running PyBoys share: streams of seeds, rewards, ends; a `HostVector` for training."""
+    """The part that both kinds of batches share: seeds, rewards, ends; a `HostVector` for training."""
 
     num_players = 1
     autoreset = "same_step"
