@@ -128,9 +128,9 @@ def attempt(row: Row, folder: str) -> Row:
 def maker(row: Row) -> Callable[[], Any]:
     """What gives a new instance; constructors that draw give the same constants each time."""
     import numpy as np
+    from overclock.recording.sites.hooks import Lane, running
 
     from overclock.env.registry import load
-    from overclock.recording.sites.hooks import Lane, running
     from overclock.recording.sites.install import hooked
 
     if "before" in row:

@@ -3,8 +3,10 @@
 import re
 
 from recipe.cartpole_candidates import VERSIONS
+from recipe.fake_model.model import ScriptedModel
+from recipe.fake_model.script import Turn
 
-from overclock.recipe.gateway import ScriptedModel, Tokens, Turn
+from overclock.recipe.gateway import Tokens
 
 TASK = re.compile(r"overclock task: (\S+) -->")
 

@@ -3,11 +3,13 @@
 import dataclasses
 
 import pytest
+from recipe.fake_model.model import ScriptedModel
+from recipe.fake_model.script import Turn
 from recipe.scripted_run import small_project
 
 from overclock.errors import MissingError, UsageError
 from overclock.recipe.agents.base import Work
-from overclock.recipe.gateway import ScriptedModel, Tokens, Turn
+from overclock.recipe.gateway import Tokens
 from overclock.recipe.gateway.backend import Answer
 from overclock.recipe.judging.hygiene.frozen import tree_hash
 from overclock.recipe.loop.parts import Options
