@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from recipe import gusts
+from recipe import windy_walk
 
 pytest.importorskip("gymnasium", reason="the references are Gymnasium environments")
 
@@ -33,7 +33,7 @@ def frozen(text):
 
 
 def judge(folder, name, precisions):
-    (folder / f"{name.lower()}_{folder.name}.py").write_text(gusts.REFERENCE)  # a process imports a name once
+    (folder / f"{name.lower()}_{folder.name}.py").write_text(windy_walk.REFERENCE)  # a process imports a name once
     made = new_project(
         folder / name, f"{folder / f'{name.lower()}_{folder.name}.py'}:{name}", "jax", limits=Limits(timeout=60.0),
         judging=Judging(episodes=2, held_out=2), max_steps=50,
@@ -54,7 +54,7 @@ def storm(tmp_path_factory):
 
 
 def test_an_honest_translation_has_the_same_luck(walk):
-    found = walk.judge(frozen(gusts.CANDIDATE), 1, seed=1)
+    found = walk.judge(frozen(windy_walk.CANDIDATE), 1, seed=1)
     assert found.verdict == "pass", found.failure
     rows = {row["name"]: row for row in found.report["modules"]}
     assert (rows["draw_step"]["boundary"], rows["draw_step"]["recorded"]) == (2048, 0), "play is no selection of calls"
@@ -64,7 +64,7 @@ def test_an_honest_translation_has_the_same_luck(walk):
 
 
 def cheating(*cheats):
-    return frozen(gusts.changed(*(gusts.CHEATS[cheat] for cheat in cheats)))
+    return frozen(windy_walk.changed(*(windy_walk.CHEATS[cheat] for cheat in cheats)))
 
 
 # At most one cheat about resets, steps, luck of resets and luck of steps, so that no module sees one for another.
@@ -98,8 +98,8 @@ def test_a_cheat_alone_is_caught(walk, cheat):
 def test_luck_that_depends_on_the_state_is_compared_in_the_same_states(storm):
     (draw,) = storm.project.contract.step_draws
     assert draw.arguments == "..., ..."
-    assert storm.judge(frozen(gusts.STORM), 1, seed=1).passed
-    found = storm.judge(frozen(gusts.EVEN_STORM), 1, seed=1)
+    assert storm.judge(frozen(windy_walk.STORM), 1, seed=1).passed
+    found = storm.judge(frozen(windy_walk.EVEN_STORM), 1, seed=1)
     assert (found.verdict, found.failure["module"]) == ("fail", "draw_step")
 
 

@@ -1,6 +1,6 @@
 """A candidate that tries everything, and says as JSON which attempts succeeded. It runs inside a sandbox.
 
-`python burglar.py FACTS_JSON`: each function below is one attempt; it succeeds by returning True.
+`python escape_attempts.py FACTS_JSON`: each function below is one attempt; it succeeds by returning True.
 """
 
 import contextlib
@@ -162,7 +162,7 @@ def use_its_home():
 
 
 def import_itself():
-    return pathlib.Path(__import__("burglar").__file__).is_relative_to(FACTS["candidate"])
+    return pathlib.Path(__import__("escape_attempts").__file__).is_relative_to(FACTS["candidate"])
 
 
 def read_what_it_may_read():

@@ -1,6 +1,7 @@
-"""Where suspects are tried: a project of its own, the product's judge, and that judge as if it could not read.
+"""The judges of the red team: the product's own judge, and the same judge without its static scan.
 
-The reference, its contract and scenarios are made as `overclock new` makes them. What level 1 records is recorded once.
+The reference, its contract and its scenarios are made as `overclock new` makes them. The calls that level 1 compares
+with are recorded once and shared by all judges.
 """
 
 import dataclasses
@@ -20,37 +21,36 @@ from overclock.recipe.redteam.episodes import Episodes, record_episodes
 from overclock.verify.property.level import record
 
 REFERENCE, CLASS, MAX_STEPS = "windy_cartpole.py", "WindyCartPole", 500
-HIGHEST = 3  # level 4 trains for minutes, and nobody gets that far
-EPISODES = 4  # of every comparison: a cheat that needs more luck than this is none of ours
+HIGHEST = 3  # level 4 trains for minutes, and no cheat passes the levels below it
+EPISODES = 4  # of every comparison: each cheat differs often enough to be seen in so few
 PRACTICE_SEED, PRACTICE_LANES = 1, 48
 HANG_SECONDS = 8.0  # importing a few small files, on a busy machine
 
 
-class Unread(Judge):
-    """The judge without its first fence: what would happen to a cheat whose text gave nothing away?"""
+class JudgeWithoutScan(Judge):
+    """The judge without its static scan: shows which later check catches a cheat that the scan would overlook."""
 
     def read(self, folder: Path) -> list[Finding]:
-        """Nothing is found."""
         return []
 
 
 @dataclasses.dataclass(frozen=True)
-class Court:
-    """One project and its judges; `impatient` is an `unread` that waits for nobody."""
+class Judges:
+    """A project with its judges; `impatient` is `without_scan` with a short time limit."""
 
     project: Project
     judge: Judge
-    unread: Judge
+    without_scan: Judge
     impatient: Judge
 
-    def practise(self) -> Episodes:
-        """The episodes that candidates may see."""
+    def record_practice(self) -> Episodes:
+        """The episodes that authors of candidates may see."""
         twin = project_twin(self.project, self.project.folder)
         return record_episodes(twin.reference, PRACTICE_LANES, PRACTICE_SEED, self.project.limits.timeout)
 
 
-def open_court(folder: Path, sandbox: str = "best", timeout: float = 120.0) -> Court:
-    """Look at the reference and record it, in a folder of the court's own."""
+def prepare_judges(folder: Path, sandbox: str = "best", timeout: float = 120.0) -> Judges:
+    """Make the project in an empty folder and record its reference."""
     source = folder / REFERENCE
     write_whole(source, resources.files("overclock.recipe.redteam").joinpath(REFERENCE).read_bytes())
     project = new_project(
@@ -60,15 +60,15 @@ def open_court(folder: Path, sandbox: str = "best", timeout: float = 120.0) -> C
     ).project  # fmt: skip
     recording = record(project_twin(project, project.folder), 0, timeout=timeout)
     hasty = dataclasses.replace(project, limits=dataclasses.replace(project.limits, timeout=HANG_SECONDS))
-    judge, unread, impatient = (
+    judge, without_scan, impatient = (
         kind(of, project.scenarios, folder / "repro", sandbox, recording=recording)
-        for kind, of in ((Judge, project), (Unread, project), (Unread, hasty))
+        for kind, of in ((Judge, project), (JudgeWithoutScan, project), (JudgeWithoutScan, hasty))
     )
-    return Court(project, judge, unread, impatient)
+    return Judges(project, judge, without_scan, impatient)
 
 
 def first_failure(judge: Judge, frozen: Frozen, expected: Level | None, seed: int) -> Verdict | None:
-    """The verdict that rejects a candidate: of the level that is expected to, or else of the first that does."""
+    """The first verdict that rejects a candidate, None if none does; the `expected` level is asked first."""
     levels = levels_up_to(judge.project, HIGHEST)
     if expected is not None:
         levels.remove(expected)

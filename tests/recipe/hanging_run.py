@@ -1,6 +1,6 @@
 """A run in a process of its own that hangs at a chosen step, so that a test can kill it exactly there.
 
-`python killable.py FOLDER STEP CANDIDATES`: the story of test_kill.py, made by so many agents side by side, which
+`python hanging_run.py FOLDER STEP CANDIDATES`: the run of test_kill.py, made by so many agents side by side, which
 prints STEP when it gets there and waits for ever.
 """
 
@@ -8,7 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
-from recipe.court import Story, env
+from recipe.scripted_run import ScriptedRun, env
 
 from overclock.recipe.gateway.usage import Usage
 
@@ -20,8 +20,8 @@ SCRIPT = {
 PRICE = Usage(calls=1, input_tokens=1000, output_tokens=100, dollars=0.25, basis="self-reported")
 
 
-def story(folder, candidates):
-    return Story(Path(folder), SCRIPT, usage=PRICE, candidates=candidates)
+def killable_run(folder, candidates):
+    return ScriptedRun(Path(folder), SCRIPT, usage=PRICE, candidates=candidates)
 
 
 if __name__ == "__main__":
@@ -32,4 +32,4 @@ if __name__ == "__main__":
             sys.stdout.flush()
             threading.Event().wait()
 
-    story(sys.argv[1], int(sys.argv[3])).go(before=wait, hasty=False)
+    killable_run(sys.argv[1], int(sys.argv[3])).go(before=wait, on_disk=True)

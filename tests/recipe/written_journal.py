@@ -25,7 +25,7 @@ def failure(level, sentence, **more):
     return {"level": level, "module": None, "field": None, "step": None, "sentence": sentence, **more}
 
 
-class Story:
+class JournalWriter:
     """Writes a run's events with what they need; `meter` is how tokens become known."""
 
     def __init__(self, run, meter="gateway"):
@@ -85,7 +85,7 @@ class Story:
         self.journal.append("run ended", outcome=outcome, sentence=sentence)
 
 
-def sign_error(story):
+def write_until_sign_error(story):
     """As far as the first failure."""
     story.start()
     story.phase(1, "modules", "physics")
@@ -97,9 +97,9 @@ def sign_error(story):
     return first
 
 
-def whole(story, date="today", seconds=1.5, sps=1e6):
-    """The whole story; dates, seconds and speeds are what a second machine would not repeat."""
-    first = sign_error(story)
+def write_whole_run(story, date="today", seconds=1.5, sps=1e6):
+    """All events of a run; dates, seconds and speeds are what a second machine would not repeat."""
+    first = write_until_sign_error(story)
     story.task("t2", 1, iteration=2, module="physics", seconds=seconds)
     second = story.freeze("t2", env=COUNTER)
     story.judge(second, 1, seconds=seconds)
@@ -125,7 +125,7 @@ def whole(story, date="today", seconds=1.5, sps=1e6):
     return first, second, third
 
 
-def written(folder, meter="gateway", **options):
+def finished_run(folder, meter="gateway", **options):
     """A finished run, closed; with the hashes of its candidates."""
     with Run.create(folder, {"project": "cartpole"}) as run:
-        return whole(Story(run, meter), **options)
+        return write_whole_run(JournalWriter(run, meter), **options)

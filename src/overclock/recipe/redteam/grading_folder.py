@@ -1,4 +1,4 @@
-"""Where a suspect is tried: the grader's own files beside it, sealed, and the candidate, frozen and unpacked."""
+"""The folder that a candidate is judged in: the grader's own files, sealed, and the candidate, frozen and unpacked."""
 
 import contextlib
 import dataclasses
@@ -14,8 +14,8 @@ ANSWERS = '{"seeds": [20011, 20021, 20023]}\n'
 
 
 @dataclasses.dataclass(frozen=True)
-class Ground:
-    """Folders of one trial."""
+class GradingFolder:
+    """The parts of such a folder; `seal` notices changes of the grader's tests."""
 
     folder: Path
     candidate: Path
@@ -23,7 +23,7 @@ class Ground:
     seal: Seal
 
     def damage(self) -> str | None:
-        """What the candidate changed that it must not, in words."""
+        """A sentence on what the candidate changed although it must not; None if it changed nothing."""
         broken = self.seal.broken()
         if broken:
             return f"The grader's files changed while the candidate ran: {', '.join(broken)}."
@@ -33,8 +33,8 @@ class Ground:
 
 
 @contextlib.contextmanager
-def prepare() -> Iterator[Path]:
-    """A folder with what a grader keeps: tests and answers."""
+def grader_files() -> Iterator[Path]:
+    """A temporary folder with what a grader keeps: tests and answers."""
     with tempfile.TemporaryDirectory(prefix="overclock-redteam-") as place:
         folder = Path(place).resolve()
         (folder / "tests").mkdir()
@@ -45,8 +45,8 @@ def prepare() -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def stage(folder: Path, files: Files) -> Iterator[Ground]:
-    """Freeze a candidate beside a prepared grader, unpack it read-only, and seal what is not its own."""
+def frozen_candidate(folder: Path, files: Files) -> Iterator[GradingFolder]:
+    """Freeze a candidate in a folder of `grader_files`, unpack it read-only, and seal the grader's tests."""
     draft, candidate = folder / "draft", folder / "candidate"
     draft.mkdir()
     for name, text in files.items():
@@ -54,6 +54,6 @@ def stage(folder: Path, files: Files) -> Iterator[Ground]:
     frozen = freeze(draft)
     unpack(frozen, candidate)
     try:
-        yield Ground(folder, candidate, frozen, Seal.of(folder / "tests"))
+        yield GradingFolder(folder, candidate, frozen, Seal.of(folder / "tests"))
     finally:
         remove(candidate)

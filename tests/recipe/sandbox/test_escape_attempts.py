@@ -1,4 +1,4 @@
-"""What a candidate can reach: every attempt of the burglar in every sandbox, and what each sandbox makes of it.
+"""What a candidate can reach: every attempt of escape_attempts.py in every sandbox, and what each sandbox makes of it.
 
 The weaker sandboxes let some attempts through. That is written here, as it is in their sentences.
 """
@@ -58,12 +58,12 @@ ONLY_AS_ROOT = ("change_the_file_system", "mount_something", "have_a_capability"
 
 @pytest.fixture(scope="module")
 def outcome(sandbox, tmp_path_factory):
-    """One burglary per sandbox."""
+    """The attempts that succeeded, by name; made once per sandbox."""
     folder = tmp_path_factory.mktemp("host")
     places = {name: folder / name for name in ("candidate", "outside", "tests", "readable", "library")}
     for place in places.values():
         place.mkdir()
-    shutil.copy(Path(__file__).with_name("burglar.py"), places["candidate"])
+    shutil.copy(Path(__file__).with_name("escape_attempts.py"), places["candidate"])
     (places["outside"] / "secret.txt").write_text("the secret")
     (places["candidate"] / "link").symlink_to(places["outside"] / "secret.txt")
     (places["tests"] / "test_it.py").write_text("def test_it(): ...")
@@ -110,7 +110,7 @@ def outcome(sandbox, tmp_path_factory):
             hidden=[places["library"] / "hidden_reference", places["library"] / "hidden_notes.txt"],
         )
         process = sandbox.popen(
-            [sys.executable, str(places["candidate"] / "burglar.py"), json.dumps(facts)],
+            [sys.executable, str(places["candidate"] / "escape_attempts.py"), json.dumps(facts)],
             rights, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         out, err = process.communicate(timeout=60)
@@ -144,5 +144,5 @@ def test_an_attempt_succeeds_only_where_the_sandbox_says_so(outcome, sandbox, at
     assert outcome[attempt] is expected(sandbox, attempt)
 
 
-def test_every_attempt_of_the_burglar_is_judged(outcome):
+def test_every_attempt_is_judged(outcome):
     assert set(outcome) == set(THROUGH)

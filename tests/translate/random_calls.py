@@ -1,4 +1,4 @@
-"""A program that draws in every way there is; the tests look for its draws by their lines."""
+"""Functions that draw random numbers in every way there is; the tests find the draws by their lines."""
 
 import random
 from random import choice as pick

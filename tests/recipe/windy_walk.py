@@ -1,4 +1,4 @@
-"""A walk in the wind, which every step draws anew; its translation, and what might pass for one."""
+"""A walk in the wind, which every step draws anew; its translation, and wrong ones that look right."""
 
 REFERENCE = '''"""A walk in the wind."""
 

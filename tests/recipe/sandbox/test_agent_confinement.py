@@ -1,12 +1,12 @@
-"""An agent's program that breaks in: whatever it tries, it writes its candidate and nothing else of the project."""
+"""An agent's program that tries to write outside its folder can write its candidate and nothing else of the project."""
 
 import json
 import sys
 
 import pytest
-from recipe.court import small_project
 from recipe.fake_model.model import ScriptedModel
 from recipe.fake_model.script import Turn
+from recipe.scripted_run import small_project
 
 from overclock.errors import MissingError
 from overclock.recipe.agents import Task
@@ -18,7 +18,7 @@ from overclock.recipe.project.project import Changes
 from overclock.recipe.runs.run import Run
 from overclock.recipe.sandbox import by_name
 
-BURGLAR = f"""#!{sys.executable}
+INTRUDING_AGENT = f"""#!{sys.executable}
 import os, pathlib, sys
 if "--version" in sys.argv:
     print("99.0.0")
@@ -44,7 +44,7 @@ pathlib.Path("env.py").write_text("it was tried")
 
 
 @pytest.mark.parametrize("sandbox", ["bubblewrap", "landlock"])
-def test_a_burglar_finds_every_door_locked(tmp_path, sandbox):
+def test_an_agent_can_write_nothing_but_its_candidate(tmp_path, sandbox):
     try:
         by_name(sandbox)
     except MissingError as error:
@@ -62,7 +62,7 @@ def test_a_burglar_finds_every_door_locked(tmp_path, sandbox):
             run.folder / "scenarios" / "first.json", run.folder / "journal.sqlite", project.scenarios, run.folder,
             program,
         ]  # fmt: skip
-        program.write_text(BURGLAR.replace("TARGETS", json.dumps([str(target) for target in targets])))
+        program.write_text(INTRUDING_AGENT.replace("TARGETS", json.dumps([str(target) for target in targets])))
         program.chmod(0o755)
         seals = [Seal.of(folder) for folder in (project.scenarios, run.folder / "scenarios", program.parent)]
         texts = [path.read_bytes() for path in targets[:2]]

@@ -1,6 +1,6 @@
-"""A scripted translation of CartPole: a sign error, then a step counter that survives a reset, then the truth."""
+"""Candidates for CartPole: one with a sign error, one whose step counter survives a reset, and a correct one."""
 
-TRUTH = '''"""CartPole."""
+CORRECT = '''"""CartPole."""
 
 import dataclasses
 import math
@@ -70,8 +70,8 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
 def make() -> tuple[CartPole, CartPoleParams]:
     return CartPole(), CartPoleParams()
 '''
-SIGN_ERROR = TRUTH.replace("xacc = temp - POLEMASS_LENGTH", "xacc = temp + POLEMASS_LENGTH")
-SURVIVES = TRUTH.replace(
+SIGN_ERROR = CORRECT.replace("xacc = temp - POLEMASS_LENGTH", "xacc = temp + POLEMASS_LENGTH")
+COUNTER_SURVIVES_RESET = CORRECT.replace(
     "    def observe(self,",
     """    def step(self, key: Any, state: Any, action: Any, params: Any = None) -> Any:
         obs, after, *rest = super().step(key, state, action, params)
@@ -79,6 +79,6 @@ SURVIVES = TRUTH.replace(
 
     def observe(self,""",
 )
-assert len({TRUTH, SIGN_ERROR, SURVIVES}) == 3
-VERSIONS = ({"env.py": SIGN_ERROR}, {"env.py": SURVIVES}, {"env.py": TRUTH})
+assert len({CORRECT, SIGN_ERROR, COUNTER_SURVIVES_RESET}) == 3
+VERSIONS = ({"env.py": SIGN_ERROR}, {"env.py": COUNTER_SURVIVES_RESET}, {"env.py": CORRECT})
 SCRIPT = {"translate": [VERSIONS[0]], "repair": list(VERSIONS[1:])}

@@ -1,4 +1,7 @@
-"""A small reference with objects, a list of objects and the modules' own luck; its translation, and their contract."""
+"""A small reference with objects, a list of objects, and draws of `random` and `numpy.random`.
+
+With its translation, and the contract of both.
+"""
 
 from overclock.recipe.contract.codec import codec_fields, draw_field
 from overclock.recipe.contract.file import Closeness, ContractFile
@@ -180,7 +183,7 @@ def site(name, text, **more):
 
 
 def contract():
-    """What both sides must agree on: objects by their fields, luck by the line that asks for it."""
+    """What both sides must agree on: objects by their fields, draws by the line that makes them."""
     winds = Choice(("north", "south", "calm"))
     whole, real = Number("int64", True), Number("float64", True)
     gust = Record("drift:Gust", (("wind", winds), ("strength", real), ("age", whole)))

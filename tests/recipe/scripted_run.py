@@ -1,7 +1,7 @@
 """A small project and a judge that needs no candidate to run: what it says is written in the candidate itself.
 
 A line `2=fail` in a candidate makes level 2 fail, `tests=3` with so many tests passing, `speed=300` makes it that fast.
-So a script of candidates is a story.
+So a script of candidates says how a whole run goes.
 """
 
 import json
@@ -114,7 +114,7 @@ def _said(frozen):
     return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
 
 
-class Hands(ScriptedAgent):
+class RememberingAgent(ScriptedAgent):
     """A scripted agent that remembers which tasks it was given; a script's entry may be how its work ends."""
 
     def __init__(self, script, usage=None, before=lambda what: None):
@@ -137,14 +137,14 @@ def env(*lines):
     return {"env.py": "\n".join((*lines, ""))}
 
 
-def hastily(journal):
+def without_waiting_for_the_disk(journal):
     """A journal that does not wait for the disk; what a kill leaves of one is shown in test_kill.py."""
     journal._database.execute("PRAGMA synchronous = OFF")
     return journal
 
 
-class Story:
-    """One run of a project in a folder: started, stopped and gone on with as often as a test wants."""
+class ScriptedRun:
+    """One run of a project in a folder: started, stopped and resumed as often as a test wants."""
 
     def __init__(self, folder: Path, script, options=Options(), usage=None, **project):
         self.folder, self.script, self.options, self.usage = folder, script, options, usage
@@ -155,15 +155,15 @@ class Story:
             (self.run / "scenarios").mkdir(exist_ok=True)
             (self.run / "scenarios" / path.name).write_bytes(path.read_bytes())
 
-    def go(self, project=None, submitted=False, before=lambda what: None, hasty=True):
+    def go(self, project=None, submitted=False, before=lambda what: None, on_disk=False):
         """Work until it ends; the outcome. What was asked of whom is in `hands` and `judge` afterwards."""
-        self.hands = Hands(self.script, self.usage, before)
+        self.hands = RememberingAgent(self.script, self.usage, before)
         self.judge = FakeJudge(self.run / "repro", before)
         project = project or self.project
         self.said = []
         with Run.open(self.run, write=True) as run:
-            if hasty:
-                hastily(run.journal)
+            if not on_disk:
+                without_waiting_for_the_disk(run.journal)
             parts = Parts(
                 project, run, (self.hands,) * project.agent.candidates, self.judge,
                 Briefing(project, self.run / "scenarios"), options=self.options, submitted=submitted,
@@ -185,14 +185,14 @@ class Story:
             return run_report(run)
 
 
-def cut(story, folder, count):
+def first_events_of(story, folder, count):
     """The same run with nothing but the first events of its journal."""
-    again = Story(folder, story.script, story.options, story.usage)
+    again = ScriptedRun(folder, story.script, story.options, story.usage)
     again.project = story.project
     with Journal.reading(story.run / "journal.sqlite") as old, Journal(again.run / "journal.sqlite") as new:
-        hastily(new)
+        without_waiting_for_the_disk(new)
         for event in old.events()[:count]:
-            for name in blobs(event.facts):
+            for name in stored_texts(event.facts):
                 new.store(old.blob(name))
             new.append(event.kind, **event.facts)
         alone = {one.facts["task"] for one in old.events("task sent") if "group" not in one.facts}
@@ -203,7 +203,7 @@ def cut(story, folder, count):
     return again
 
 
-def blobs(facts):
+def stored_texts(facts):
     names = [facts.get(key) for key in ("prompt", "text", "report", "file", "rules")]
     return [name for name in (*names, *facts.get("files", {}).values()) if name is not None]
 
@@ -212,7 +212,7 @@ needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="candidates a
 TRANSLATE = [f"001-translate-rules.{number}" for number in (1, 2, 3)]
 
 
-def by_number(tasks):
+def files_by_candidate(tasks):
     """A script that has the files of each candidate for a task's name; a task that is not there changes nothing."""
 
     def files(task):
@@ -222,7 +222,7 @@ def by_number(tasks):
     return files
 
 
-def three(folder, translate, options=Options(optimise=False), **more):
-    """A story in which every task is done by three agents; `tasks` are those after the translation."""
+def three_candidates(folder, translate, options=Options(optimise=False), **more):
+    """A run in which every task is done by three agents; `tasks` are those after the translation."""
     tasks = {"translate-rules": translate, **more.pop("tasks", {})}
-    return Story(folder, by_number(tasks), options, candidates=3, **more)
+    return ScriptedRun(folder, files_by_candidate(tasks), options, candidates=3, **more)
