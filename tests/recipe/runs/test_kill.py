@@ -12,7 +12,7 @@ from recipe.court import Story, needs_git
 from recipe.killable import PRICE, SCRIPT
 from recipe.killable import story as whole_story
 
-from overclock.recipe.loop.parts import Options
+from overclock.recipe.loop.context import OptionalSteps
 from overclock.recipe.project.project import load_project
 from overclock.recipe.runs.cost import spending
 from overclock.recipe.runs.journal import Journal
@@ -37,7 +37,7 @@ class Resumed(Story):
 
     def __init__(self, project):
         self.script, self.usage, self.project = SCRIPT, PRICE, project
-        self.run, self.options = project.folder / "runs" / "1", Options()
+        self.run, self.steps = project.folder / "runs" / "1", OptionalSteps()
 
 
 def killed(folder, place, candidates=1, until=lambda: True):

@@ -125,8 +125,9 @@ class BuiltInAgent:
 
     name = NAME
 
-    def __init__(self, project: Project) -> None:
-        self._project = project
+    def __init__(self, project: Project, program: Program | None = None) -> None:
+        """`program`: what was made of the reference already, when the contract was written."""
+        self._project, self._program = project, program
 
     def work(self, task: Task, endpoint: Endpoint | None) -> Work:
         """Translate, or say what stands in the way."""
@@ -134,7 +135,8 @@ class BuiltInAgent:
             return Work("refused", f"The built-in translator has translated; it cannot {task.purpose}.")
         target, reference = self._project.target, self._project.reference
         try:
-            text = PRINTERS[target](program_of(self._project.name, reference.make(), reference.path))
+            program = self._program or program_of(self._project.name, reference.make(), reference.path)
+            text = PRINTERS[target](program)
         except UnsupportedError as error:
             return Work("refused", f"The built-in translator cannot translate this: {error}.")
         write_whole(task.folder / MAIN[target], text.encode())
