@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from overclock.backends import Backend
 from overclock.entry_point import EntryPoint
 from overclock.errors import UsageError
 from overclock.verify.sides.patched import Patch
@@ -15,7 +16,6 @@ from overclock.verify.sides.subject import Arrays, Observed, SubjectSpec
 
 Precision = Literal["float64", "float32"]
 Mode = Literal["free_running", "per_step"]
-Backend = Literal["xla", "c", "cuda"]  # as the fused kernels have it, without importing JAX
 
 FLAGS = ("terminated", "truncated")
 OUTPUTS = ("obs", "reward", *FLAGS)  # what every subject shows after a step, and every contract compares

@@ -10,16 +10,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from overclock.backends import Backend
 from overclock.env import registry
 from overclock.errors import MissingError, UsageError
-from overclock.verify.contract import Backend, Twin
+from overclock.progress import Progress, silent
+from overclock.verify.contract import Twin
 from overclock.verify.interaction.level import check_interactions
 from overclock.verify.interaction.scenario import load_scenarios
 from overclock.verify.mutation.report import last_result
 from overclock.verify.property.emit import emit
 from overclock.verify.property.level import check_recorded, modules_of, record
 from overclock.verify.repro.failure import hunt, make_repro
-from overclock.verify.rollout.level import Diverging, Progress, check_rollouts
+from overclock.verify.rollout.level import Diverging, check_rollouts
 from overclock.verify.sides.process import CouldNotVerifyError, ProcessSubject
 from overclock.verify.sides.selfcheck import check_reference
 from overclock.verify.text import numbered
@@ -50,7 +52,7 @@ def verify(
     keep_going: bool = False,
     folder: Path | None = None,
     write_tests: Path | None = None,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
 ) -> dict[str, Any]:
     """Compare a performance side with its reference, level by level; returns the report (overclock.verify/1).
 

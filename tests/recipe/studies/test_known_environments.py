@@ -46,9 +46,10 @@ def test_a_row_says_where_its_run_is_seen_from_here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ended = Finished("stuck", "No.", tmp_path / "k" / "runs" / "1", Path("/elsewhere/report.html"), {}, None)
     monkeypatch.setattr(
-        "overclock.recipe.studies.known_environments.new_project", lambda *_, **__: SimpleNamespace(project=None)
+        "overclock.recipe.studies.known_environments.new_project",
+        lambda *_, **__: SimpleNamespace(project=None, program=None),
     )
-    monkeypatch.setattr("overclock.recipe.studies.known_environments.translate", lambda *_: ended)
+    monkeypatch.setattr("overclock.recipe.studies.known_environments.translate", lambda *_, **__: ended)
     row = translate_known(Known("pond", "Pond-v0", package="ponds==1"), Path("k"), RunOptions())
     assert (row["run"], row["page"], row["package"]) == ("k/runs/1", "/elsewhere/report.html", "ponds==1")
 
@@ -57,9 +58,10 @@ def test_a_row_says_where_its_run_is_seen_from_here(tmp_path, monkeypatch):
 def test_an_error_of_ours_or_of_an_environment_ends_no_other_row(tmp_path, monkeypatch, broken):
     ended = Finished("done", "Holds.", tmp_path, tmp_path, {}, tmp_path / "env.py")
     monkeypatch.setattr(
-        "overclock.recipe.studies.known_environments.new_project", lambda *_, **__: SimpleNamespace(project=None)
+        "overclock.recipe.studies.known_environments.new_project",
+        lambda *_, **__: SimpleNamespace(project=None, program=None),
     )
-    monkeypatch.setattr("overclock.recipe.studies.known_environments.translate", lambda *_: ended)
+    monkeypatch.setattr("overclock.recipe.studies.known_environments.translate", lambda *_, **__: ended)
     monkeypatch.setattr(f"overclock.recipe.studies.known_environments.{broken}", lambda *_, **__: {}["nothing"])
     row = translate_known(Known("pond", "Pond-v0"), tmp_path, RunOptions())
     assert (row["outcome"], row["sentence"]) == ("broken", "KeyError: 'nothing'")

@@ -22,7 +22,7 @@ from overclock.errors import UsageError
 from overclock.train import PPOConfig, train_on_gymnasium
 from overclock.train.ppo import make_agent, make_train
 from overclock.vector import vectorize
-from overclock.vector.fused import resolved
+from overclock.vector.fused import fastest_backend
 from overclock.vector.host import flatten_state
 from overclock.verify.sides.subject import SubjectSpec
 from overclock.verify.transfer import training as transfer_training
@@ -109,7 +109,7 @@ def test_a_plan_may_ask_for_a_kernel_to_train_with(monkeypatch):
     for plan in (TINY, dataclasses.replace(TINY, kernel=True)):
         options = dict(transfer_training.performance_trainer(twin(), plan).options)
         transfer_training.PerformanceTrainer(1, **options)
-    assert backends == ["auto", resolved(vectorize(CartPole(), 1))]
+    assert backends == ["auto", fastest_backend(vectorize(CartPole(), 1))]
 
 
 @pytest.mark.long

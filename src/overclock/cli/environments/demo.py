@@ -7,7 +7,7 @@ from typing import Any
 from overclock.bench.tables import rate
 from overclock.cli import output
 from overclock.cli.loop.options import EXIT_CODES
-from overclock.cli.progress import Progress
+from overclock.cli.progress import ProgressDisplay
 
 FOLDER = Path("runs/demo")
 SOURCE = "CartPole-v1"
@@ -49,7 +49,7 @@ class Demo:
             output.say(f"looking at {SOURCE}")
             made = new_project(folder, SOURCE, "jax", AgentChoice(BUILT_IN))
             project, program = made.project, made.program
-        with Progress() as progress:
+        with ProgressDisplay() as progress:
             options = RunOptions(steps=OptionalSteps(optimise=False), say=progress.say, progress=progress)
             ended = translate(project, None, options, Changes(levels=self.levels), program=program)
         timed = []

@@ -8,7 +8,7 @@ import tyro
 
 from overclock.cli import output
 from overclock.cli.loop.options import EXIT_CODES, AgentCommand, show_end
-from overclock.cli.progress import Progress
+from overclock.cli.progress import ProgressDisplay
 from overclock.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,9 +38,10 @@ class _Run(AgentCommand):
 
         folder = find(run_name)
         project = project_of_run(folder)
-        with Progress() as progress:
+        with ProgressDisplay() as progress:
             options = self.run_options(say=progress.say, progress=progress)
-            return self.end(resume(project, folder, options, note, submitted, self.changes(), discard))
+            finished = resume(project, folder, options, note, submitted, self.changes(), discard)
+        return self.end(finished)
 
     def end(self, finished: "Finished") -> int:
         """Print how a run ended; returns the exit code."""
@@ -114,10 +115,11 @@ class Translate(_Run):
 
         steps = OptionalSteps(not self.no_repair, not self.no_optimise)
         project, program = find_or_make_project(self.source, self.to, self.agent, self.fallback, output.say)
-        with Progress() as progress:
+        with ProgressDisplay() as progress:
             options = self.run_options(steps=steps, say=progress.say, progress=progress)
             changes = self.changes(self.levels)
-            return self.end(translate(project, self.run_id, options, changes, program=program))
+            finished = translate(project, self.run_id, options, changes, program=program)
+        return self.end(finished)
 
     def _translate_known(self) -> int:
         from overclock.cli.loop.known import run_known

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
+from overclock.progress import Progress, silent
 from overclock.recipe.agents import Agent
 from overclock.recipe.agents.base import Endpoint
-from overclock.recipe.gateway.backend import Backend
+from overclock.recipe.gateway.backend import ModelBackend
 from overclock.recipe.judging.hygiene.frozen import Frozen
-from overclock.recipe.judging.judge import Progress
 from overclock.recipe.judging.speed import Race
 from overclock.recipe.judging.verdict import Level, Verdict
 from overclock.recipe.loop.briefing import Briefing
@@ -39,10 +39,10 @@ class RunOptions:
     program: str | None = None  # where an agent's program lies
     prices: Path | None = None
     steps: OptionalSteps = OptionalSteps()
-    backend: Backend | None = None  # instead of the providers' own addresses
+    backend: ModelBackend | None = None  # instead of the providers' own addresses
     agent: Agent | None = None  # instead of the project's
     say: Callable[[str], None] = lambda sentence: None
-    progress: Progress = lambda what, done, total: None
+    progress: Progress = silent
 
 
 class CandidateJudge(Protocol):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from overclock.progress import Progress, silent
 from overclock.recipe.agents.builtin_agent import program_of
 from overclock.recipe.judging.original_speed import BATCH, beside_original
 from overclock.recipe.loop.translate import Finished
@@ -18,7 +19,6 @@ from overclock.recipe.references.branch_facts import reference_branches
 from overclock.recipe.studies.candidate_mutants import mutation_score
 from overclock.recipe.studies.known_compile import compile_seconds
 from overclock.verify.contract import Twin
-from overclock.verify.mutation.recording import Progress
 
 RULES = ("reset", "transition", "observe")  # modules of level 1 that compare numbers, not distributions
 
@@ -28,7 +28,7 @@ def facts(
     ended: Finished,
     measure: bool,
     mutants: int = 0,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
 ) -> dict[str, Any]:
     """Everything about one environment; with `mutants`, so many mistakes are planted in it."""
     assert ended.result is not None

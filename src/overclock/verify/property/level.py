@@ -14,6 +14,7 @@ import numpy as np
 
 from overclock.env import registry
 from overclock.errors import UnknownEnvironmentError, UsageError
+from overclock.progress import Progress, silent
 from overclock.verify.contract import Precision, Twin
 from overclock.verify.property.compare import compare
 from overclock.verify.property.exported import functions_to_run
@@ -26,8 +27,6 @@ from overclock.verify.sides.process import ProcessSubject
 LANES = 8
 STEPS = {"uniform": 256, "controlled": 512}  # per lane; the longer one passes CartPole's time limit of 500
 OTHER_STEPS = 256
-
-Progress = Callable[[str, int, int], None]  # what is going on, how much of it is done, all of it
 
 
 @dataclasses.dataclass
@@ -42,7 +41,7 @@ def check_properties(
     twin: Twin,
     precisions: Sequence[Precision] | None = None,
     seed: int = 0,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
     sources: Mapping[str, SourceMaker] | None = None,
     timeout: float = 120.0,
 ) -> dict[str, Any]:
@@ -61,7 +60,7 @@ def modules_of(twin: Twin) -> tuple[Module, ...]:
 def record(
     twin: Twin,
     seed: int = 0,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
     sources: Mapping[str, SourceMaker] | None = None,
     timeout: float = 120.0,
 ) -> Recording:
@@ -85,7 +84,7 @@ def check_recorded(
     twin: Twin,
     recording: Recording,
     precisions: Sequence[Precision] | None = None,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
     timeout: float = 120.0,
 ) -> dict[str, Any]:
     """Compare a performance side with a recording that may be shared by many of them."""

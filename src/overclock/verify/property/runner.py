@@ -7,9 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from overclock.backends import Backend
 from overclock.entry_point import EntryPoint
 from overclock.errors import UsageError
-from overclock.vector.fused import Backend, UnsupportedError, lane_map
+from overclock.vector.fused import UnsupportedError, lane_map
 from overclock.verify.property.code_coverage import CodeCoverage, FunctionsRun, exported_functions, modules_behind
 from overclock.verify.property.module import Module, Performance
 from overclock.verify.property.targets import find

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from overclock.env import registry
+from overclock.progress import Progress
 from overclock.verify.contract import Twin
 from overclock.verify.interaction.playback import lane_values
 from overclock.verify.repro.arena import Moment
@@ -12,7 +13,7 @@ from overclock.verify.repro.files import write_repro
 from overclock.verify.repro.repro import actions_text
 from overclock.verify.repro.shrink import Shrunk, shrink
 from overclock.verify.rollout.actions import SourceMaker, controlled, random_legal
-from overclock.verify.rollout.level import LONG_SHARE, Diverging, Progress, diverging
+from overclock.verify.rollout.level import LONG_SHARE, Diverging, diverging
 from overclock.verify.rollout.lockstep import compare_rollouts
 
 HUNTED_EPISODES = 64  # played to find a repro where level 3 itself was not run

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from overclock.env import registry
+from overclock.progress import Progress
 from overclock.verify.contract import Mode, Precision, Twin
 from overclock.verify.exhaustive.walk import check_exhaustively
 from overclock.verify.repro.episode import Episode
@@ -33,8 +34,6 @@ SUMMARY = (
 GUIDED = "coverage-guided"
 ENVELOPE = 1_000  # keeps its episodes apart from those of the comparisons, which are numbered from 1
 LONG_SHARE = 10  # one long episode (of a player that does well) for this many random ones
-
-Progress = Callable[[str, int, int], None]  # comparison, finished episodes, all episodes
 
 
 @dataclasses.dataclass(frozen=True)

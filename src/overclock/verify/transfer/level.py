@@ -12,11 +12,11 @@ from typing import Any
 
 from overclock.env.registry import load
 from overclock.errors import UsageError
+from overclock.progress import Progress, silent
 from overclock.verify.contract import Twin
 from overclock.verify.transfer.games import SYNTHETIC, Games, Group, Record
 from overclock.verify.transfer.judge import aa_control, judge_returns, judge_visits, margins_of, visits_of_reference
 from overclock.verify.transfer.plan import RANDOM, TransferPlan
-from overclock.verify.transfer.policies import Progress
 from overclock.verify.transfer.text import conclude
 
 
@@ -27,7 +27,7 @@ def check_transfer(
     seed: int = 0,
     quick: bool = False,
     timeout: float = 120.0,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
 ) -> dict[str, Any]:
     """Run level 4; returns its result. The plan is fixed, and `progress` hears its fingerprint, before anything runs.
 
@@ -67,7 +67,7 @@ def check_transfer(
 
 
 def returns_alone(
-    twin: Twin, *, seed: int = 0, timeout: float = 120.0, progress: Progress = lambda what, done, total: None
+    twin: Twin, *, seed: int = 0, timeout: float = 120.0, progress: Progress = silent
 ) -> dict[str, Any] | None:
     """What a comparison of returns and nothing else says: untrained policies on both sides, with the same luck.
 

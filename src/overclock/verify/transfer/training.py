@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from overclock import compile_cache
+from overclock.backends import BatchBackend
 from overclock.entry_point import EntryPoint
 from overclock.env.registry import load
 from overclock.errors import UsageError
@@ -22,9 +23,9 @@ from overclock.train.host.training import HostRuns, gymnasium_batch
 from overclock.train.networks.agent import Agent
 from overclock.train.policy import space_to_json
 from overclock.train.ppo import PPOConfig, make_agent, make_train
-from overclock.vector.fused import resolved
+from overclock.vector.fused import fastest_backend
 from overclock.vector.host import flatten_state
-from overclock.vector.vectorize import Backend, vectorize
+from overclock.vector.vectorize import vectorize
 from overclock.verify.contract import Twin
 from overclock.verify.sides.jax_subject import JaxSubject
 from overclock.verify.sides.patched import Patch, load_patched
@@ -105,7 +106,7 @@ class PerformanceTrainer(_Trainer):
         env, params = inner.rules
         self.config = PPOConfig(**config)
         told = inner.backend if isinstance(inner, JaxSubject) else None
-        backend: Backend = told or (resolved(vectorize(env, self.config.num_envs)) if kernel else "auto")
+        backend: BatchBackend = told or (fastest_backend(vectorize(env, self.config.num_envs)) if kernel else "auto")
         trainer = make_train(env, params, self.config, backend=backend)
         self.agent = trainer.agent
         self._init, self._jit_update = jax.jit(jax.vmap(trainer.init)), jax.jit(jax.vmap(trainer.update))
