@@ -8,14 +8,14 @@ from recipe.scripted_run import FakeJudge, ScriptedRun, env, small_project
 from overclock.recipe.judging.hygiene.frozen import Frozen, tree_hash
 from overclock.recipe.judging.hygiene.meaning import meaning
 from overclock.recipe.judging.verdict import HELD_OUT, Verdict, failure
+from overclock.recipe.loop.context import OptionalSteps
 from overclock.recipe.loop.loop import IDLE
-from overclock.recipe.loop.parts import Options
 from overclock.recipe.mcp import session as mcp_session
 from overclock.recipe.mcp.session import Session
 from overclock.recipe.runs.run import Run
 from overclock.verify.transfer.plan import TransferPlan
 
-QUICKLY = Options(optimise=False)
+QUICKLY = OptionalSteps(optimise=False)
 
 
 def frozen(**files):

@@ -33,9 +33,9 @@ from overclock.recording.sites.generators import LaneGenerators
 from overclock.recording.sites.install import hooked
 from overclock.recording.sites.recorder import Site, tupled
 from overclock.translate.compiler import Compiler
+from overclock.translate.ir.sites import DrawSite
 from overclock.translate.jax.file import print_jax
 from overclock.translate.program import Program
-from overclock.translate.ir.sites import DrawSite
 from overclock.translate.python.frames import source_of
 from overclock.translate.rust.file import print_rust
 
@@ -125,8 +125,9 @@ class BuiltInAgent:
 
     name = NAME
 
-    def __init__(self, project: Project) -> None:
-        self._project = project
+    def __init__(self, project: Project, program: Program | None = None) -> None:
+        """`program`: what was made of the reference already, when the contract was written."""
+        self._project, self._program = project, program
 
     def work(self, task: Task, endpoint: Endpoint | None) -> Work:
         """Translate, or say what stands in the way."""
@@ -134,7 +135,8 @@ class BuiltInAgent:
             return Work("refused", f"The built-in translator has translated; it cannot {task.purpose}.")
         target, reference = self._project.target, self._project.reference
         try:
-            text = PRINTERS[target](program_of(self._project.name, reference.make(), reference.path))
+            program = self._program or program_of(self._project.name, reference.make(), reference.path)
+            text = PRINTERS[target](program)
         except UnsupportedError as error:
             return Work("refused", f"The built-in translator cannot translate this: {error}.")
         write_whole(task.folder / MAIN[target], text.encode())
