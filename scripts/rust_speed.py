@@ -59,7 +59,7 @@ def measured(one: Known) -> SpeedUp:
 
 
 def say(text: str) -> None:
-    """On stdout, at once."""
+    """Print a line without buffering, so that progress is seen in a pipe."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 

@@ -13,7 +13,7 @@ from overclock.recipe.judging.rust.library import Library, load_library, rows
 from overclock.recording import observations
 from overclock.recording.codec import InstanceCodec
 from overclock.recording.sites.install import hooked
-from overclock.recording.sites.sites import SiteRecorder
+from overclock.recording.sites.recorder import SiteRecorder
 from overclock.translate.compiler import Compiler
 from overclock.translate.profile import look
 from overclock.translate.program import Program

@@ -37,7 +37,7 @@ LAST_SEED = 2**31 - 1  # what every reference's generator takes
 DESCRIBED = {  # level -> the field of the twin that describes what it runs, and how that is loaded
     1: ("modules", modules_of),
     2: ("scenarios", lambda twin: load_scenarios(str(twin.scenarios))),
-    4: ("transfer", lambda twin: registry.load(str(twin.transfer))),
+    4: ("transfer", lambda twin: registry.load(twin.transfer or "")),
 }
 
 
@@ -129,7 +129,7 @@ def verify(
     return {
         "schema": SCHEMA,
         "env": twin.name,
-        "reference": twin.reference.entry_point if spec is None else spec.reference,
+        "reference": str(twin.reference.entry_point) if spec is None else spec.reference,
         "contract": {p: [dataclasses.asdict(field) for field in c.fields] for p, c in twin.contracts.items()},
         "verdict": verdict,
         "self_check": itself,

@@ -13,6 +13,7 @@ pytest.importorskip("scipy", reason="statistics need the extra 'report'")
 
 from verify import drifting
 
+from overclock.entry_point import EntryPoint
 from overclock.env.spaces import Box, Discrete
 from overclock.envs.cartpole.env import CartPole
 from overclock.envs.cartpole.transfer import PLAN
@@ -264,8 +265,8 @@ def test_several_seeds_on_the_reference_learn_what_one_alone_would():
     import gymnasium
 
     # A short time limit: what a cut-off step led to must not be taken from the next episode.
-    env = {"id": "CartPole-v1", "max_episode_steps": 5}
-    worker = ReferenceTrainer(1, ("gymnasium:make", env), CONFIG)
+    env = EntryPoint.of("gymnasium:make", id="CartPole-v1", max_episode_steps=5)
+    worker = ReferenceTrainer(1, env.as_json(), CONFIG)
     worker.begin(np.array([3, 4]))
     first = worker.weights()
     curve = worker.advance(3)

@@ -28,10 +28,10 @@ from overclock.recipe.references.held_observations import FIELD, held_shape, hol
 from overclock.recipe.references.reference import registered
 from overclock.recipe.survey.live.loading import require_from
 from overclock.recording.errors import UnsupportedError
-from overclock.recording.sites.hooks import Lane
+from overclock.recording.sites.call_sites import file_of
+from overclock.recording.sites.generators import LaneGenerators
 from overclock.recording.sites.install import hooked
-from overclock.recording.sites.places import file_of
-from overclock.recording.sites.sites import Site, tupled
+from overclock.recording.sites.recorder import Site, tupled
 from overclock.translate.compiler import Compiler
 from overclock.translate.jax.file import print_jax
 from overclock.translate.program import Program
@@ -50,7 +50,7 @@ def program_of(name: str, make: Mapping[str, Any], path: str = "") -> Program:
 
     def instance() -> gymnasium.Env:
         # As the judged reference is made: constructors that draw give the same constants.
-        with hooked(), Lane().making():
+        with hooked(), LaneGenerators().making():
             return gymnasium.make(spec)
 
     try:

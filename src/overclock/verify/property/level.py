@@ -67,7 +67,7 @@ def record(
     """Let the reference play with different sources of actions, then run every module's boundary inputs through it."""
     modules = modules_of(twin)
     sources = _default_sources(twin) if sources is None else sources
-    spec = recorded(twin.reference, str(twin.modules), seed)
+    spec = recorded(twin.reference, twin.modules or "", seed)
     with ProcessSubject(spec, LANES, "the reference", timeout) as reference:
         for number, (name, source) in enumerate(sources.items()):
             steps = STEPS.get(name, OTHER_STEPS)
@@ -94,7 +94,7 @@ def check_recorded(
     ran: dict[str, set[str]] = {module.name: set() for module in modules}
     coverage = None
     for precision in precisions or tuple(twin.contracts):
-        spec = runner(twin.performance_in(precision), str(twin.modules))
+        spec = runner(twin.performance_in(precision), twin.modules or "")
         with ProcessSubject(spec, 1, "the performance side", timeout) as performance:
             for done, (module, result) in enumerate(zip(modules, results, strict=True)):
                 progress(f"checking, {precision}", done, len(modules))

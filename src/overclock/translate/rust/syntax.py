@@ -1,10 +1,8 @@
-"""Words of Rust: types, literals, names, and how strongly an expression binds."""
+"""The syntax of Rust: types, literals, keywords, and how strongly an expression binds."""
 
-import contextlib
 import dataclasses
-import re
-import textwrap
-from collections.abc import Iterator, Sequence
+import enum
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,10 +25,13 @@ KEYWORDS = frozenset(
     }
 )  # fmt: skip
 IMPOSSIBLE = frozenset({"_", "self", "Self", "super", "crate"})
-# How strongly operators bind, as in the Rust reference; what binds weaker than its surroundings gets brackets.
-ATOM, UNARY, AS, MUL, ADD, SHIFT, AND, XOR, OR, COMPARE, ALSO, EITHER, LOOSE = range(13, 0, -1)
-LONGEST = 110  # characters of a line
 INDEX_LETTERS = "ijklmnopq"  # of closures and loops over places
+
+
+class Strength(enum.IntEnum):
+    """How strongly an expression binds, as in the Rust reference; a weaker one inside a stronger one gets brackets."""
+
+    LOOSE, EITHER, ALSO, COMPARE, OR, XOR, AND, SHIFT, ADD, MUL, AS, UNARY, ATOM = range(1, 14)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Text:
     """An expression; `typed` is a literal with its type, which it needs where a method is called on it."""
 
     text: str
-    strength: int = ATOM
+    strength: int = Strength.ATOM
     typed: str = ""
 
     def within(self, strength: int) -> str:
@@ -48,7 +49,33 @@ class Text:
     @property
     def owner(self) -> str:
         """As something a method is called on."""
-        return self.typed or self.within(ATOM)
+        return self.typed or self.within(Strength.ATOM)
+
+
+OPERATORS = {
+    "*": Strength.MUL, "/": Strength.MUL, "%": Strength.MUL, "+": Strength.ADD, "-": Strength.ADD, "&": Strength.AND,
+    "^": Strength.XOR, "|": Strength.OR, "&&": Strength.ALSO, "||": Strength.EITHER,
+}  # fmt: skip
+
+
+def joined(symbol: str, args: Sequence[Text]) -> Text:
+    """a + b; the right one needs brackets where it is a sum as well, for floats are not associative."""
+    strength = OPERATORS[symbol]
+    right = args[1].within(strength if symbol in ("&&", "||") else strength + 1)
+    return Text(f"{args[0].within(strength)} {symbol} {right}", strength)
+
+
+def compared(symbol: str, args: Sequence[Text]) -> Text:
+    """a < b; `x as i64 < y` would begin the arguments of a type."""
+    left, right = (one.within(Strength.UNARY if one.strength == Strength.AS else Strength.COMPARE + 1) for one in args)
+    return Text(f"{left} {symbol} {right}", Strength.COMPARE)
+
+
+def negated(flag: Text) -> Text:
+    """The opposite of a flag, without a second `!` in front of a first."""
+    if flag.strength == Strength.UNARY:
+        return Text(flag.text[1:])
+    return Text(f"!{flag.within(Strength.UNARY)}", Strength.UNARY)
 
 
 def kind_of(dtype: str) -> str:
@@ -67,12 +94,12 @@ def literal(value: Any, dtype: str) -> Text:
     if kind[0] == "f":
         if not np.isfinite(number):
             name = f"{kind}::" + ("NAN" if np.isnan(number) else "INFINITY")
-            return Text(f"-{name}", UNARY) if number == -np.inf else Text(name)
+            return Text(f"-{name}", Strength.UNARY) if number == -np.inf else Text(name)
         text = str(number) if kind == "f32" else repr(float(number))
     else:
         text = str(int(number))
     typed = f"{text}_{kind}"
-    return Text(text, UNARY, f"({typed})") if text.startswith("-") else Text(text, ATOM, typed)
+    return Text(text, Strength.UNARY, f"({typed})") if text.startswith("-") else Text(text, Strength.ATOM, typed)
 
 
 def array_literal(value: np.ndarray) -> str:
@@ -103,49 +130,3 @@ def rust_type(dtype: str, shape: Sequence[int] = ()) -> str:
 def field_name(name: str) -> str:
     """A name of the source as the name of a field."""
     return f"r#{name}" if name in KEYWORDS else name
-
-
-class Names:
-    """Names of variables, taken from the source where it has one; those of a closed block are free again."""
-
-    def __init__(self, reserved: set[str]) -> None:
-        self._scopes: list[set[str]] = [{*reserved, *KEYWORDS, *IMPOSSIBLE, *INDEX_LETTERS}]
-
-    def fresh(self, hint: str, otherwise: str = "value") -> str:
-        """A name that nothing else has here."""
-        plain = re.sub(r"[^a-z0-9_]", "", hint.lower()).strip("_") or otherwise
-        plain = f"_{plain}" if plain[0].isdigit() else plain
-        name, number = plain, 2
-        while any(name in scope for scope in self._scopes):
-            name, number = f"{plain}_{number}", number + 1
-        self._scopes[-1].add(name)
-        return name
-
-    @contextlib.contextmanager
-    def inside(self, scope: set[str]) -> Iterator[None]:
-        """Inside, names belong to a block, which may be entered again."""
-        self._scopes.append(scope)
-        try:
-            yield
-        finally:
-            self._scopes.pop()
-
-
-class Tables:
-    """Constant arrays, written once at the top of the file."""
-
-    def __init__(self) -> None:
-        self._names: dict[Any, str] = {}
-        self.lines: list[str] = []
-
-    def name(self, value: np.ndarray, kind: str | None = None) -> str:
-        """The name of a table; `kind` is Rust's type of its numbers where it is not that of NumPy."""
-        shown = rust_type(str(value.dtype), value.shape)
-        if kind is not None:
-            shown = shown.replace(KINDS[str(value.dtype)], kind)
-        key = (shown, value.tobytes())
-        if key not in self._names:
-            self._names[key] = f"TABLE_{len(self._names) + 1}"
-            text = f"static {self._names[key]}: {shown} = {array_literal(value)};"
-            self.lines += textwrap.wrap(text, LONGEST, subsequent_indent="    ", break_long_words=False)
-        return self._names[key]

@@ -11,6 +11,7 @@
 A draw at a site that is not known, or more often than is known, is an error with its place: nothing is left out.
 """
 
+import collections
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,15 +20,15 @@ from typing import Any
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.recording.sites.chosen import Compared, chosen
-from overclock.recording.sites.facts import FAMILIES, Family
-from overclock.recording.sites.forms import FORMS
-from overclock.recording.sites.hooks import Drawing, Lane, listening
+from overclock.recording.sites.call_sites import CallSite
+from overclock.recording.sites.generators import Drawing, LaneGenerators, listening
 from overclock.recording.sites.install import global_state
-from overclock.recording.sites.places import Place
+from overclock.recording.sites.parameters import FAMILIES, Family
+from overclock.recording.sites.record_forms import FORMS
+from overclock.recording.sites.tracked_number import TrackedNumber, chosen
 
 Arrays = dict[str, np.ndarray]
-Hears = Callable[["Site", np.ndarray], None]
+OnDraw = Callable[["Site", np.ndarray], None]
 # Recorded calls in which the modules' own generators are watched; a program that draws past us does so early.
 WATCHED = 256
 
@@ -59,9 +60,9 @@ class Site:
             raise UsageError(f"The draw '{self.name}' happens {self.count} times; leave it out, or count it.")
 
     @property
-    def place(self) -> Place:
-        """Where it stands."""
-        return Place(self.file, self.line, self.column)
+    def place(self) -> CallSite:
+        """The call in the source."""
+        return CallSite(self.file, self.line, self.column)
 
     @property
     def where(self) -> str:
@@ -81,54 +82,40 @@ class Site:
         return rows[0] if self.count == 1 else rows
 
     def to_json(self) -> dict[str, Any]:
-        """As plain data."""
         return dataclasses.asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Site":
-        """The inverse of `to_json`."""
+        """The site that `to_json` described."""
         return cls(**{name: tupled(value) for name, value in data.items()})
 
 
 def tupled(value: Any) -> Any:
-    """JSON's lists as tuples."""
+    """A value in which every list, as JSON has them, is a tuple."""
     return tuple(map(tupled, value)) if isinstance(value, list | tuple) else value
-
-
-class Lanes:
-    """The luck of several instances in one process, each by its number."""
-
-    def __init__(self) -> None:
-        self._lanes: dict[int, Lane] = {}
-
-    def __getitem__(self, lane: int) -> Lane:
-        if lane not in self._lanes:
-            self._lanes[lane] = Lane()
-        return self._lanes[lane]
 
 
 class SiteRecorder:
     """Records what instances draw at the sites of their resets and steps; needs `hooked`."""
 
-    def __init__(self, reset: Iterable[Site], step: Iterable[Site], heard: Hears | None = None) -> None:
-        """`heard` is told of every draw as it is made."""
+    def __init__(self, reset: Iterable[Site], step: Iterable[Site], on_draw: OnDraw | None = None) -> None:
+        """`on_draw` is called with every record as it is made."""
         self._reset, self._step = ({site.place: site for site in sites} for sites in (reset, step))
-        self._heard = heard
-        self._lanes, self._watched = Lanes(), 0
-        self._sites: dict[Place, Site] = {}  # of what runs now
+        self._on_draw = on_draw
+        self._lanes, self._watched = collections.defaultdict[int, LaneGenerators](LaneGenerators), 0
+        self._sites: dict[CallSite, Site] = {}  # of what runs now
         self._records: dict[str, list[np.ndarray]] = {}
-        self._chosen: Compared | float | None = None
+        self._chosen: TrackedNumber | float | None = None
         self._wrong: UsageError | None = None
 
     @property
     def choosable(self) -> bool:
         """Whether no reset and no step draws more than one number in [0, 1), which can be chosen then."""
-        return all(
-            len(sites) <= 1 and all(_is_unit(site) for site in sites.values()) for sites in (self._reset, self._step)
-        )
+        both = (self._reset, self._step)
+        return all(len(sites) <= 1 and all(map(_is_unit, sites.values())) for sites in both)
 
     @contextlib.contextmanager
-    def choosing(self, number: Compared | float) -> Iterator[None]:
+    def choosing(self, number: TrackedNumber | float) -> Iterator[None]:
         """Inside, what is drawn is this number."""
         self._chosen = number
         try:
@@ -137,7 +124,7 @@ class SiteRecorder:
             self._chosen = None
 
     def making(self, lane: int = 0) -> contextlib.AbstractContextManager[None]:
-        """Inside, an instance is made; every one from the same luck."""
+        """Inside, an instance is made; every one from the same seed."""
         return self._lanes[lane].making()
 
     @contextlib.contextmanager
@@ -162,7 +149,7 @@ class SiteRecorder:
         drawn.update({site.name: site.packed(self._records[site.name]) for site in self._sites.values()})
 
     def draw(self, drawing: Drawing) -> Any:
-        """Make a call that a generator was asked for, and keep what its site says."""
+        """Make a call of a generator and keep the record that its site asks for."""
         try:
             return self._recorded(drawing)
         except UsageError as error:
@@ -182,8 +169,8 @@ class SiteRecorder:
             )
         value, record = FORMS[site.form](drawing) if self._chosen is None else chosen(drawing, self._chosen)
         records.append(fitting(site, np.asarray(record)))
-        if self._heard is not None:
-            self._heard(site, records[-1])
+        if self._on_draw is not None:
+            self._on_draw(site, records[-1])
         return value
 
 

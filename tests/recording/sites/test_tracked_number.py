@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from overclock.errors import UsageError
-from overclock.recording.sites.chosen import Compared
+from overclock.recording.sites.call_sites import file_of
 from overclock.recording.sites.install import hooked
-from overclock.recording.sites.places import file_of
-from overclock.recording.sites.sites import Site, SiteRecorder
+from overclock.recording.sites.recorder import Site, SiteRecorder
+from overclock.recording.sites.tracked_number import TrackedNumber
 
 TABLE = np.array([0.25, 0.5, 1.0])
 
@@ -60,21 +60,21 @@ TAKEN = {
 @pytest.mark.parametrize("name", COMPARED)
 def test_what_it_is_compared_with_is_noted(name):
     use, limits = COMPARED[name]
-    number = Compared(0.3)
+    number = TrackedNumber(0.3)
     assert use(number) == use(0.3)
-    assert Compared.noted(number) == (limits, True)
+    assert TrackedNumber.noted(number) == (limits, True)
 
 
 def test_it_has_nothing_that_could_be_looked_into():
     with pytest.raises(TypeError):
-        vars(Compared(0.3))
+        vars(TrackedNumber(0.3))
 
 
 @pytest.mark.parametrize("name", TAKEN)
 def test_any_other_use_is_noted(name):
-    number = Compared(0.3)
+    number = TrackedNumber(0.3)
     assert TAKEN[name](number) == TAKEN[name](0.3)
-    assert not Compared.noted(number)[1]
+    assert not TrackedNumber.noted(number)[1]
 
 
 def unit(function):

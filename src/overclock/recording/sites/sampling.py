@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from overclock.recording.sites.facts import FAMILIES, Family
-from overclock.recording.sites.hooks import GENERATOR, NUMPY_MODULE, RANDOM_STATE, PlainRandomState
-from overclock.recording.sites.sites import Site, fitting
+from overclock.recording.sites.generators import GENERATOR, NUMPY_MODULE, RANDOM_STATE, PlainRandomState
+from overclock.recording.sites.parameters import FAMILIES, Family
+from overclock.recording.sites.recorder import Site, fitting
 
 MAKERS = {GENERATOR: np.random.default_rng, RANDOM_STATE: PlainRandomState, NUMPY_MODULE: PlainRandomState}
 

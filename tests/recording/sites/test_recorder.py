@@ -7,13 +7,13 @@ import random
 
 import numpy as np
 import pytest
+from recording.sites.site_watcher import VARYING, SiteWatcher
 from translate import lucky
 
 from overclock.errors import UsageError
 from overclock.recording.sites.install import hooked
-from overclock.recording.sites.sample import sample
-from overclock.recording.sites.sites import Site, SiteRecorder
-from overclock.translate.site_watcher import VARYING, SiteWatcher
+from overclock.recording.sites.recorder import Site, SiteRecorder
+from overclock.recording.sites.sampling import sample
 
 SOURCE = inspect.getsource(lucky)
 FILE = "translate/lucky.py"

@@ -1,7 +1,4 @@
-"""Objects that refer to one another in a circle: found, so that they are refused as what they are.
-
-A state is laid out as arrays from the outside in. What leads back to where it came from would have no end.
-"""
+"""Reference cycles: objects that lead back to themselves, whose layout as arrays would have no end."""
 
 import collections
 from collections.abc import Iterable
@@ -9,11 +6,11 @@ from typing import Any
 
 from overclock.recording.generators import GENERATORS
 
-CIRCLE = "objects that refer to one another in a circle"
+CYCLE = "objects that refer to one another in a circle"
 
 
-def circle(value: Any) -> str | None:
-    """The attribute ('Ball.game') or the kind of container through which something in a value leads back to itself."""
+def reference_cycle(value: Any) -> str | None:
+    """The attribute ('Ball.game') or kind of container through which a value leads back to itself; None: no cycle."""
     above, done = {id(value)}, set[int]()
     waiting = [(value, iter(_inside(value)))]
     while waiting:
@@ -33,10 +30,10 @@ def circle(value: Any) -> str | None:
     return None
 
 
-def circle_in(value: Any) -> str | None:
-    """The reason to refuse a value, where it has a circle inside."""
-    where = circle(value)
-    return None if where is None else f"{CIRCLE}, through {where}"
+def cycle_reason(value: Any) -> str | None:
+    """Why a value with a reference cycle inside cannot be laid out; None where there is none."""
+    where = reference_cycle(value)
+    return None if where is None else f"{CYCLE}, through {where}"
 
 
 def _inside(value: Any) -> Iterable[tuple[Any, Any]]:

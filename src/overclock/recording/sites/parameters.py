@@ -1,16 +1,35 @@
-"""What the arguments of a draw come to, in the same words for every generator: how many, how low, by which chances.
+"""The parameters of the distribution that a draw is made from, in the same words for every generator.
 
 `randint(1, 6)` of Python and `integers(1, 7)` of NumPy both draw one of n = 6 whole numbers from low = 1.
 """
 
+import dataclasses
 import enum
 from typing import Any
 
 import numpy as np
 
-from overclock.recording.sites.hooks import Drawing
+from overclock.recording.sites.generators import Drawing
 
-Facts = dict[str, Any]
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """Those that a family of draws has; None where it has none. Arrays of draws may have arrays of parameters."""
+
+    low: Any = None  # of whole numbers and uniform draws
+    high: Any = None
+    step: int | None = None  # between two whole numbers
+    loc: Any = None  # of normal draws
+    scale: Any = None
+    n: Any = None  # how many whole numbers, or items to choose among, there are
+    k: Any = None  # how many items an order has
+    p: tuple[float, ...] | None = None  # the chance of each item
+    others: tuple[tuple[str, Any], ...] = ()  # the arguments of any other draw, as they were given
+
+    def given(self) -> dict[str, Any]:
+        """The parameters that there are, by name."""
+        named = {one.name: getattr(self, one.name) for one in dataclasses.fields(self) if one.name != "others"}
+        return {name: value for name, value in (*named.items(), *self.others) if value is not None}
 
 
 class Family(enum.Enum):
@@ -36,7 +55,7 @@ FAMILIES = {
 
 
 def family(drawing: Drawing) -> Family:
-    """The kind of a draw."""
+    """The family of a call, by its method and the arguments that change what the method means."""
     found = FAMILIES.get(drawing.method, Family.OTHER)
     arguments = drawing.arguments
     if found is Family.CHOICE and arguments.get("replace") is False and arguments.get("size") is not None:
@@ -48,8 +67,8 @@ def family(drawing: Drawing) -> Family:
     return found
 
 
-def facts_of(drawing: Drawing) -> Facts:
-    """The arguments of a draw as its family says them; of other draws, as they were given."""
+def parameters_of(drawing: Drawing) -> Parameters:
+    """The parameters of a call of a generator."""
     given = drawing.arguments
     match family(drawing):
         case Family.WHOLE:
@@ -57,29 +76,28 @@ def facts_of(drawing: Drawing) -> Facts:
         case Family.CHOICE:
             return _choice(given)
         case Family.UNIFORM:
-            return {"low": given.get("low", given.get("a")), "high": given.get("high", given.get("b"))}
+            return Parameters(low=given.get("low", given.get("a")), high=given.get("high", given.get("b")))
         case Family.UNIT:
-            return {}
+            return Parameters()
         case Family.NORMAL:
-            return {"loc": given.get("loc", given.get("mu")), "scale": given.get("scale", given.get("sigma"))}
+            return Parameters(loc=given.get("loc", given.get("mu")), scale=given.get("scale", given.get("sigma")))
         case Family.PERMUTATION if drawing.method == "choice":
-            return {**_choice(given), "k": given["size"]}
+            return dataclasses.replace(_choice(given), k=given["size"])
         case Family.PERMUTATION if drawing.method == "sample":
-            return {"n": len(given["population"]), "k": given["k"]}
+            return Parameters(n=len(given["population"]), k=given["k"])
         case Family.PERMUTATION:
-            count = given["x"] if isinstance(given["x"], int | np.integer) else len(given["x"])
-            return {"n": int(count), "k": int(count)}
+            count = _count(given["x"])
+            return Parameters(n=count, k=count)
         case _:
-            return dict(drawing.given)
+            return Parameters(others=tuple(drawing.given.items()))
 
 
-def _whole(drawing: Drawing) -> Facts:
-    """Lowest number, how many there are, and how far apart."""
+def _whole(drawing: Drawing) -> Parameters:
     given, step = drawing.arguments, 1
     if drawing.method == "randrange":
         start, stop, step = given["start"], given["stop"], int(given["step"] if given["step"] is not None else 1)
         low, end = (0, start) if stop is None else (start, stop)
-        return {"low": int(low), "n": len(range(int(low), int(end), step)), "step": step}
+        return Parameters(low=int(low), n=len(range(int(low), int(end), step)), step=step)
     if "a" in given:  # Python's randint
         low, end = given["a"], given["b"] + 1
     else:
@@ -90,16 +108,20 @@ def _whole(drawing: Drawing) -> Facts:
         end = np.add(end, 1) if inclusive else end
     count = np.subtract(end, low)
     plain = np.ndim(low) == 0 and np.ndim(count) == 0
-    return {"low": int(low) if plain else np.asarray(low), "n": int(count) if plain else count, "step": step}
+    return Parameters(low=int(low) if plain else np.asarray(low), n=int(count) if plain else count, step=step)
 
 
-def _choice(given: Facts) -> Facts:
+def _count(items: Any) -> int:
+    """NumPy takes a number for that many items."""
+    return int(items) if isinstance(items, int | np.integer) else len(items)
+
+
+def _choice(given: dict[str, Any]) -> Parameters:
     items = next(given[name] for name in ("a", "seq", "population") if name in given)
-    count = int(items) if isinstance(items, int | np.integer) else len(items)
     chances = given.get("p", given.get("weights"))
     if given.get("cum_weights") is not None:
         chances = np.diff(given["cum_weights"], prepend=0)
     if chances is None:
-        return {"n": count}
+        return Parameters(n=_count(items))
     total = float(np.sum(chances))
-    return {"n": count, "p": tuple(float(one) / total for one in chances)}
+    return Parameters(n=_count(items), p=tuple(float(one) / total for one in chances))

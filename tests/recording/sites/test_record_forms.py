@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from overclock.errors import UsageError
-from overclock.recording.sites.forms import FORMS
-from overclock.recording.sites.hooks import Lane, SiteGenerator, SiteRandom, SiteRandomState, listening
+from overclock.recording.sites.generators import LaneGenerators, SiteGenerator, SiteRandom, SiteRandomState, listening
+from overclock.recording.sites.record_forms import FORMS
 
 TIMES = 50
 P = [0.1, 0.2, 0.3, 0.4]
@@ -39,7 +39,7 @@ def both(source, form, call):
     plain, heard = pair(source)
     listener = Formed(form)
     expected = [call(plain, number) for number in range(TIMES)]
-    with listening(listener, Lane()):
+    with listening(listener, LaneGenerators()):
         found = [call(heard, number) for number in range(TIMES)]
     assert plain.random() == heard.random(), "the streams went apart"
     return expected, found, listener.records
@@ -146,10 +146,10 @@ def test_rows_are_shuffled_as_an_order_too():
     ],
 )  # fmt: skip
 def test_a_form_that_does_not_fit_is_said(form, call):
-    with listening(Formed(form), Lane()), pytest.raises(UsageError, match=form):
+    with listening(Formed(form), LaneGenerators()), pytest.raises(UsageError, match=form):
         call(SiteGenerator(np.random.PCG64(0)))
 
 
 def test_chances_that_numpy_refuses_are_refused():
-    with listening(Formed("unit"), Lane()), pytest.raises(ValueError, match="sum to 1"):
+    with listening(Formed("unit"), LaneGenerators()), pytest.raises(ValueError, match="sum to 1"):
         SiteGenerator(np.random.PCG64(0)).choice(2, p=[0.5, 0.6])

@@ -1,7 +1,7 @@
-"""Random generators that tell somebody about every call of theirs, and the luck of one instance.
+"""Random generators that report every call to a listener, and the generators of one instance (`LaneGenerators`).
 
-A heard generator gives the numbers that the plain one would give. Who listens may also make the call in another way
-that comes to the same (`sites/forms.py`), to learn what the number was made of.
+A reporting generator gives the numbers that the plain one would give. The listener may also make the call in another
+way that gives the same numbers (`sites/record_forms.py`), to learn what they were made of.
 """
 
 import contextlib
@@ -16,9 +16,9 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.recording.sites.places import Place, place_of
+from overclock.recording.sites.call_sites import CallSite, call_site_of
 
-# As NumPy and Python made them; while hooks are in, those names mean other things.
+# As NumPy and Python made them; while reporting generators are installed, those names mean other things.
 PlainGenerator, PlainRandomState, PlainRandom = np.random.Generator, np.random.RandomState, random.Random
 GENERATOR, RANDOM_STATE, RANDOM = "Generator", "RandomState", "Random"
 NUMPY_MODULE, PYTHON_MODULE = "numpy.random", "random"
@@ -28,7 +28,7 @@ IN_CONSTRUCTOR = 2**16  # apart from the numbers of generators that are made lat
 
 
 class Drawing:
-    """A call of a generator that is just being made."""
+    """A call of a generator that is being made."""
 
     def __init__(self, generator: Any, method: str, original: Callable[..., Any], args: Any, kwargs: Any) -> None:
         self.generator, self.method = generator, method
@@ -43,7 +43,7 @@ class Drawing:
 
     @functools.cached_property
     def arguments(self) -> dict[str, Any]:
-        """All arguments, by name."""
+        """The same with the defaults of those that it left out."""
         bound = self._bound()
         bound.apply_defaults()
         return dict(list(bound.arguments.items())[1:])
@@ -56,20 +56,20 @@ _signature = functools.cache(inspect.signature)
 
 
 class Listener(Protocol):
-    """Who is told about calls; it has to make them, and to give back what they give."""
+    """The object that calls are reported to."""
 
     def draw(self, drawing: Drawing) -> Any:
-        """Make the call."""
+        """Make the call and return what it gives."""
         ...
 
 
 _listener: Listener | None = None
-_lane: "Lane | None" = None
+_lane: "LaneGenerators | None" = None
 
 
 @contextlib.contextmanager
-def listening(listener: Listener | None, lane: "Lane") -> Iterator[None]:
-    """Inside, a lane's instance runs: draws are told to the listener, modules draw from the lane's generators."""
+def listening(listener: Listener | None, lane: "LaneGenerators") -> Iterator[None]:
+    """Inside, a lane's instance runs: draws are reported, and modules draw from the lane's generators."""
     global _listener, _lane
     before = _listener, _lane, random._inst, np.random.mtrand._rand  # pyright: ignore[reportAttributeAccessIssue]
     _listener, _lane = listener, lane
@@ -81,20 +81,20 @@ def listening(listener: Listener | None, lane: "Lane") -> Iterator[None]:
         _listener, _lane, random._inst, np.random.mtrand._rand = before  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def running() -> "Lane | None":
+def running() -> "LaneGenerators | None":
     """The lane whose instance runs now."""
     return _lane
 
 
 class _AnyInstance(type):
-    """Generators made before the hooks were in count as instances of a heard class, too."""
+    """Generators made before the reporting ones were installed count as instances of those as well."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.__mro__[1])
 
 
 class SiteGenerator(PlainGenerator, metaclass=_AnyInstance):
-    """NumPy's generator, heard."""
+    """NumPy's generator, reporting its calls."""
 
     source, inside = GENERATOR, False
     pending: int | None = None  # a seed that was not needed yet
@@ -105,19 +105,18 @@ class SiteGenerator(PlainGenerator, metaclass=_AnyInstance):
 
     @property
     def bit_generator(self) -> Any:
-        """As NumPy's; not for a program that is being recorded, since nobody would hear what it takes from there."""
+        """As NumPy's; not for a program that is being recorded, since draws from there are not reported."""
         if _listener is not None and not self.inside:
             _refuse("the bit generator of a NumPy generator")
         return bits(self)
 
     def begin(self, words: list[int]) -> None:
-        """Start anew from a seed."""
         own = bits(self)
         own.state = type(own)(np.random.SeedSequence(words)).state
 
 
 class SiteRandomState(PlainRandomState, metaclass=_AnyInstance):
-    """NumPy's older generator, heard."""
+    """NumPy's legacy generator, reporting its calls."""
 
     source, inside = RANDOM_STATE, False
     pending: int | None = None  # a seed that was not needed yet
@@ -127,12 +126,11 @@ class SiteRandomState(PlainRandomState, metaclass=_AnyInstance):
         _born(self)
 
     def begin(self, words: list[int]) -> None:
-        """Start anew from a seed."""
         self.seed(words)
 
 
 class SiteRandom(PlainRandom, metaclass=_AnyInstance):
-    """Python's generator, heard."""
+    """Python's generator, reporting its calls."""
 
     source, inside = RANDOM, False
     pending: int | None = None  # a seed that was not needed yet
@@ -143,7 +141,6 @@ class SiteRandom(PlainRandom, metaclass=_AnyInstance):
         _born(self)
 
     def begin(self, words: list[int]) -> None:
-        """Start anew from a seed."""
         self.seed(str(words))
 
 
@@ -159,7 +156,7 @@ def settle(generator: Any) -> None:
         generator.seed(seed)
 
 
-def _heard(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+def _reporting(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         settle(self)
@@ -178,22 +175,22 @@ def _heard(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
 for _cls in (SiteGenerator, SiteRandomState, SiteRandom):
     for _name, _original in inspect.getmembers(_cls.__mro__[1], callable):
         if not _name.startswith("_") and _name not in NOT_DRAWS:
-            setattr(_cls, _name, _heard(_name, _original))
+            setattr(_cls, _name, _reporting(_name, _original))
 
 
-def _caller() -> Place:
+def _caller() -> CallSite:
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("overclock.recording.sites."):
         frame = frame.f_back
-    return place_of(frame)
+    return call_site_of(frame)
 
 
 def _refuse(what: str) -> NoReturn:
     raise UsageError(f"The reference uses {what} at {_caller()}, whose draws are not recorded; draw by its methods.")
 
 
-class Lane:
-    """The luck of one instance: the generators of modules as it sees them, and those it made without any seed."""
+class LaneGenerators:
+    """What one instance draws from: the generators of modules as it sees them, and those it made without a seed."""
 
     def __init__(self) -> None:
         self.numpy, self.random = SiteRandomState(0), SiteRandom(0)
@@ -204,7 +201,7 @@ class Lane:
 
     @contextlib.contextmanager
     def making(self) -> Iterator[None]:
-        """Inside, the instance is made, from the same luck as any other instance of this reference."""
+        """Inside, the instance is made; every instance of a reference is made from the same seed."""
         self.begin(0)
         self._constructing = True
         try:
@@ -214,7 +211,7 @@ class Lane:
             self._constructing = False
 
     def begin(self, seed: int) -> None:
-        """A reset: everything follows from its seed, also what the instance does not seed itself."""
+        """Seed everything for a reset, also what the instance does not seed itself."""
         self._seed, self._count = seed, 0
         self.numpy.pending, self.random.pending = seed % WORD, seed
         self._own = [(one, number) for one, number in self._own if one() is not None]
@@ -223,13 +220,13 @@ class Lane:
                 generator.begin(self._words(number))
 
     def new_seed(self) -> list[int]:
-        """The seed of a generator that is made without one; the next to be born has it."""
+        """The seed of a generator that is made without one: the next that is registered by `born`."""
         self._count += 1
         self._number = self._count + (IN_CONSTRUCTOR if self._constructing else 0)
         return self._words(self._number)
 
     def born(self, generator: Any) -> None:
-        """A generator that was made while the lane ran: what outlives a reset is seeded there."""
+        """Register a generator that was made while the lane ran, so that later resets seed it."""
         if self._constructing and not self._number:
             self.new_seed()  # it keeps its own seed until the first reset
         if self._number:

@@ -5,44 +5,37 @@ copies of the part.
 """
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
-from overclock.translate.ir.nodes import Let, Operand, Var
-from overclock.translate.ir.passes import copied, lets, live
+from overclock.translate.ir.nodes import Let, Operand
+from overclock.translate.ir.passes import copied
+from overclock.translate.printing.walk import rewrite_lets
 from overclock.translate.program import Function
 
 
 def direct_writes(function: Function) -> Function:
-    """The same function with direct writes."""
-    block = copied(function.block)
-    writes = _Writes()
-    for let in lets(block):
-        writes.rewrite(let)
-    live(block, {one for one in function.results.values() if isinstance(one, Var)})
-    return dataclasses.replace(function, block=block)
+    """A copy of a function in which a write into a part of an array is one write into the array."""
+    found = dataclasses.replace(function, block=copied(function.block))
+    rewrite_lets(found, _merge)
+    return found
 
 
-class _Writes:
-    def __init__(self) -> None:
-        self._made: dict[Operand, Let] = {}
-
-    def rewrite(self, outer: Let) -> None:
-        """base[first] = (base[first] with [second] = value) is base[first and second] = value."""
-        self._made[outer.out] = outer
-        inner = self._made.get(outer.args[1]) if outer.op == "setitem" else None
-        if inner is None or inner.op != "setitem":
-            return
-        part = self._made.get(inner.args[0])
-        base = outer.args[0]
-        if part is None or part.op != "getitem" or part.args[0] is not base:
-            return
-        first, second = outer.keywords["index"], inner.keywords["index"]
-        if part.keywords["index"] != first:
-            return
-        index = _both(base.type.shape, first, second)
-        if index is not None:
-            outer.args = (base, inner.args[1], *outer.args[2:], *inner.args[2:])
-            outer.keywords = {"index": index}
+def _merge(outer: Let, made: Mapping[Operand, Let]) -> None:
+    """base[first] = (base[first] with [second] = value) is base[first and second] = value."""
+    inner = made.get(outer.args[1]) if outer.op == "setitem" else None
+    if inner is None or inner.op != "setitem":
+        return
+    part, base = made.get(inner.args[0]), outer.args[0]
+    if part is None or part.op != "getitem" or part.args[0] is not base:
+        return
+    first, second = outer.keywords["index"], inner.keywords["index"]
+    if part.keywords["index"] != first:
+        return
+    index = _both(base.type.shape, first, second)
+    if index is not None:
+        outer.args = (base, inner.args[1], *outer.args[2:], *inner.args[2:])
+        outer.keywords = {"index": index}
 
 
 def _both(shape: tuple[int, ...], first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...] | None:

@@ -20,17 +20,17 @@ from typing import Any
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.recording.sites import hooks
-from overclock.recording.sites.facts import Facts, Family, facts_of, family
-from overclock.recording.sites.hooks import Drawing
+from overclock.recording.sites import generators
+from overclock.recording.sites.generators import Drawing
+from overclock.recording.sites.parameters import Family, Parameters, family, parameters_of
 
 Result = tuple[Any, Any]
 CHANCE_ERROR = float(np.sqrt(np.finfo(np.float64).eps))  # as NumPy lets pass
-PYTHON = (hooks.RANDOM, hooks.PYTHON_MODULE)
+PYTHON = (generators.RANDOM, generators.PYTHON_MODULE)
 
 
 def as_value(drawing: Drawing) -> Result:
-    """The number itself."""
+    """Record what the generator returned."""
     if drawing.method == "shuffle":
         raise _no_form(drawing, "value")
     value = drawing.run()
@@ -38,11 +38,11 @@ def as_value(drawing: Drawing) -> Result:
 
 
 def as_index(drawing: Drawing) -> Result:
-    """Positions among things that are equally many every time."""
+    """Record positions among things that are equally many every time."""
     match family(drawing):
         case Family.WHOLE:
             value = drawing.run()
-            return value, _position(value, facts_of(drawing))
+            return value, _position(value, parameters_of(drawing))
         case Family.CHOICE:
             return _chosen(drawing)
         case _:
@@ -50,21 +50,21 @@ def as_index(drawing: Drawing) -> Result:
 
 
 def as_unit(drawing: Drawing) -> Result:
-    """Fractions, for ranges that are others every time."""
-    facts = facts_of(drawing)
+    """Record fractions in [0, 1), for ranges that are others every time."""
+    known = parameters_of(drawing)
     match family(drawing):
         case Family.WHOLE:
             value = drawing.run()
-            return value, (_position(value, facts) + 0.5) / np.asarray(facts["n"])
+            return value, (_position(value, known) + 0.5) / np.asarray(known.n)
         case Family.UNIFORM:
-            return _uniform(drawing, facts)
+            return _uniform(drawing, known)
         case Family.CHOICE if drawing.source in PYTHON and drawing.method == "choices":
             return _choices(drawing)
         case Family.CHOICE if drawing.arguments.get("p") is not None:
             return _by_chances(drawing)
         case Family.CHOICE:
             value, index = _chosen(drawing)
-            return value, (index + 0.5) / facts["n"]
+            return value, (index + 0.5) / known.n
         case Family.UNIT:
             return as_value(drawing)
         case _:
@@ -72,21 +72,21 @@ def as_unit(drawing: Drawing) -> Result:
 
 
 def as_normal(drawing: Drawing) -> Result:
-    """Standard normal numbers, for means and widths that are others every time."""
+    """Record standard normal numbers, for means and widths that are others every time."""
     if family(drawing) is not Family.NORMAL:
         raise _no_form(drawing, "normal")
-    facts, generator = facts_of(drawing), drawing.generator
+    known, generator = parameters_of(drawing), drawing.generator
     if drawing.source in PYTHON:
         z = getattr(generator, drawing.method)(0.0, 1.0)
-        return facts["loc"] + z * facts["scale"], np.array(z)
-    size = _size(drawing, facts["loc"], facts["scale"])
+        return known.loc + z * known.scale, np.array(z)
+    size = _size(drawing, known.loc, known.scale)
     z = generator.standard_normal(size)
-    value = facts["loc"] + np.multiply(facts["scale"], z)
+    value = known.loc + np.multiply(known.scale, z)
     return (float(value) if size is None else value), np.array(z)
 
 
 def as_permutation(drawing: Drawing) -> Result:
-    """Where each item of the result was before."""
+    """Record where each item of the result was before."""
     if family(drawing) is not Family.PERMUTATION:
         raise _no_form(drawing, "permutation")
     if drawing.method == "choice":
@@ -101,7 +101,7 @@ def as_permutation(drawing: Drawing) -> Result:
     after = items if drawing.method == "shuffle" else value
     _restore(generator, state)
     # The same kind of container: generators have a way of their own for each.
-    count = facts_of(drawing)["n"]
+    count = parameters_of(drawing).n
     order = np.arange(count).reshape(-1, *(1,) * (np.ndim(before) - 1)) if isinstance(before, np.ndarray) else None
     numbers = list(range(count)) if order is None else order
     drawn = getattr(generator, drawing.method)(numbers)
@@ -121,12 +121,12 @@ def _no_form(drawing: Drawing, form: str) -> UsageError:
     return UsageError(f"A call of {drawing.method} ({drawing.place}) has no form '{form}'; correct its draw.")
 
 
-def _position(value: Any, facts: Facts) -> np.ndarray:
-    return (np.asarray(value, np.int64) - facts["low"]) // facts["step"]
+def _position(value: Any, known: Parameters) -> np.ndarray:
+    return (np.asarray(value, np.int64) - known.low) // known.step
 
 
 def _chosen(drawing: Drawing) -> Result:
-    """A choice by its position; generators choose a position and look it up, too."""
+    """The item at a chosen position; generators choose a position and look it up, too."""
     given, generator = drawing.arguments, drawing.generator
     if drawing.source in PYTHON and drawing.method == "choice":
         place = generator.choice(range(len(given["seq"])))
@@ -136,16 +136,12 @@ def _chosen(drawing: Drawing) -> Result:
         places = generator.choices(range(len(population)), **rest)
         return [population[place] for place in places], np.array(places, np.int64)
     rest = {name: value for name, value in given.items() if name not in ("a", "axis")}
-    places = generator.choice(facts_of(drawing)["n"], **rest)
-    items = np.asarray(given["a"])
-    if items.ndim == 0:
-        return places, np.array(places, np.int64)
-    found = items.take(np.asarray(places, np.intp), axis=given.get("axis", 0))
-    return found, np.array(places, np.int64)
+    places = generator.choice(parameters_of(drawing).n, **rest)
+    return _items_at(places, given), np.array(places, np.int64)
 
 
 def _by_chances(drawing: Drawing) -> Result:
-    """NumPy's own search: cumulative chances, and where a fraction falls among them."""
+    """As NumPy searches: cumulative chances, and where a fraction falls among them."""
     given, generator = drawing.arguments, drawing.generator
     chances = np.asarray(given["p"], np.float64)
     if abs(chances.sum() - 1.0) > CHANCE_ERROR:
@@ -154,14 +150,17 @@ def _by_chances(drawing: Drawing) -> Result:
     limits /= limits[-1]
     unit = np.asarray(generator.random(given["size"]))
     places = limits.searchsorted(unit, side="right")
+    return _items_at(int(places) if given["size"] is None else places, given), unit.copy()
+
+
+def _items_at(places: Any, given: dict[str, Any]) -> Any:
+    """What NumPy's `choice` gives for positions; of a number of items, the positions themselves."""
     items = np.asarray(given["a"])
-    if items.ndim == 0:
-        return (int(places) if given["size"] is None else places), unit.copy()
-    return items.take(np.asarray(places, np.intp), axis=given.get("axis", 0)), unit.copy()
+    return places if items.ndim == 0 else items.take(np.asarray(places, np.intp), axis=given.get("axis", 0))
 
 
 def _choices(drawing: Drawing) -> Result:
-    """As Python's `choices` does it."""
+    """As Python's `choices` searches."""
     given = drawing.arguments
     population, weights = given["population"], given["weights"]
     unit = [drawing.generator.random() for _ in range(given["k"])]
@@ -174,8 +173,8 @@ def _choices(drawing: Drawing) -> Result:
     return [population[place] for place in places], np.array(unit)
 
 
-def _uniform(drawing: Drawing, facts: Facts) -> Result:
-    low, high = facts["low"], facts["high"]
+def _uniform(drawing: Drawing, known: Parameters) -> Result:
+    low, high = known.low, known.high
     if drawing.source in PYTHON:
         unit = drawing.generator.random()
         return low + (high - low) * unit, np.array(unit)
@@ -201,14 +200,14 @@ def _copied(items: Any) -> Any:
 
 
 def _state(generator: Any) -> Any:
-    if isinstance(generator, hooks.PlainGenerator):
-        return hooks.bits(generator).state
+    if isinstance(generator, generators.PlainGenerator):
+        return generators.bits(generator).state
     return generator.getstate() if isinstance(generator, random.Random) else generator.get_state(legacy=False)
 
 
 def _restore(generator: Any, state: Any) -> None:
-    if isinstance(generator, hooks.PlainGenerator):
-        hooks.bits(generator).state = state
+    if isinstance(generator, generators.PlainGenerator):
+        generators.bits(generator).state = state
     elif isinstance(generator, random.Random):
         generator.setstate(state)
     else:

@@ -11,6 +11,7 @@ with hooked():
 [seen.site(f"draw_{i}", "reset") for i, seen in enumerate(watcher.seen()) if seen.reset.most]
 """
 
+import collections
 import contextlib
 import dataclasses
 from collections.abc import Iterator
@@ -20,11 +21,11 @@ import numpy as np
 
 from overclock.errors import UsageError
 from overclock.recording.shapes import same
-from overclock.recording.sites.facts import Facts, Family, facts_of, family
-from overclock.recording.sites.forms import DTYPES
-from overclock.recording.sites.hooks import Drawing, listening
-from overclock.recording.sites.places import Place
-from overclock.recording.sites.sites import Lanes, Site, tupled
+from overclock.recording.sites.call_sites import CallSite
+from overclock.recording.sites.generators import Drawing, LaneGenerators, listening
+from overclock.recording.sites.parameters import Family, family, parameters_of
+from overclock.recording.sites.record_forms import DTYPES
+from overclock.recording.sites.recorder import Site, tupled
 
 When = Literal["reset", "step"]
 NEVER = 2**31  # nothing was counted yet
@@ -54,22 +55,24 @@ class Occurrences:
 
 @dataclasses.dataclass
 class SeenSite:
-    """A site that was reached. `arguments` are those of the call by name, `facts` what they come to (sites/facts.py);
-    either may be VARYING."""
+    """A site that was reached. `arguments` are those of the call by name, `facts` what they come to.
 
-    place: Place
+    See sites/parameters.py; either may be VARYING.
+    """
+
+    place: CallSite
     reset: Occurrences
     step: Occurrences
     sources: set[str] = dataclasses.field(default_factory=set)
     methods: set[str] = dataclasses.field(default_factory=set)
     families: set[Family] = dataclasses.field(default_factory=set)
     arguments: dict[str, Any] = dataclasses.field(default_factory=dict)
-    facts: Facts = dataclasses.field(default_factory=dict)
+    facts: dict[str, Any] = dataclasses.field(default_factory=dict)
     shapes: set[tuple[int, ...]] = dataclasses.field(default_factory=set)  # of one record
     dtypes: set[str] = dataclasses.field(default_factory=set)  # of what the call gave
     _new: bool = True
 
-    def see(self, drawing: Drawing, facts: Facts, arguments: dict[str, Any], value: Any) -> None:
+    def see(self, drawing: Drawing, facts: dict[str, Any], arguments: dict[str, Any], value: Any) -> None:
         """One more call; `facts` and `arguments` as they were before it."""
         self.sources.add(drawing.source)
         self.methods.add(drawing.method)
@@ -136,13 +139,13 @@ class SiteWatcher:
     """Watches the draws of instances; needs `hooked`."""
 
     def __init__(self) -> None:
-        self._lanes = Lanes()
-        self._seen: dict[Place, SeenSite] = {}
-        self._times: dict[Place, int] = {}  # in what runs now
+        self._lanes = collections.defaultdict(LaneGenerators)
+        self._seen: dict[CallSite, SeenSite] = {}
+        self._times: dict[CallSite, int] = {}  # in what runs now
         self._watched = {"reset": 0, "step": 0}
 
     def making(self, lane: int = 0) -> contextlib.AbstractContextManager[None]:
-        """Inside, an instance is made; every one from the same luck."""
+        """Inside, an instance is made; every one from the same seed."""
         return self._lanes[lane].making()
 
     @contextlib.contextmanager
@@ -164,7 +167,7 @@ class SiteWatcher:
 
     def draw(self, drawing: Drawing) -> Any:
         """Make a call that a generator was asked for, and look at it."""
-        facts, arguments = _copied(facts_of(drawing)), _copied(drawing.given)
+        facts, arguments = _copied(parameters_of(drawing).given()), _copied(drawing.given)
         value = drawing.run()
         # A site that is reached for the first time was not reached before.
         reset, step = (Occurrences(0 if self._watched[when] else NEVER) for when in ("reset", "step"))
@@ -174,7 +177,7 @@ class SiteWatcher:
         return value
 
 
-def _record_shape(drawing: Drawing, facts: Facts, value: Any) -> tuple[int, ...]:
+def _record_shape(drawing: Drawing, facts: dict[str, Any], value: Any) -> tuple[int, ...]:
     """The shape of what would be recorded: positions have none of the items' own axes."""
     match family(drawing):
         case Family.CHOICE | Family.PERMUTATION if drawing.method == "choice":

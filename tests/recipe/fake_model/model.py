@@ -5,11 +5,13 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from recipe.fake_model.answers import WRITERS, Reply
+from recipe.fake_model.script import Step, Turn, Write, fitting, tool_call
+
 from overclock.recipe.gateway.backend import JSON_TYPE, Answer, CutError, problem
 from overclock.recipe.gateway.call import Call
-from overclock.recipe.gateway.dialects.base import Reply, Said
+from overclock.recipe.gateway.dialects.base import Said
 from overclock.recipe.gateway.reader import EVENT_STREAM
-from overclock.recipe.gateway.script import Step, Turn, Write, fitting, tool_call
 from overclock.recipe.gateway.tokens import Tokens
 
 SHORT_TEXT = "OK"  # for what agents ask on the side: titles, topics, summaries
@@ -39,7 +41,7 @@ class ScriptedModel:
     def answer(self, call: Call) -> Answer:
         """As `ModelBackend.answer`."""
         if call.operation == "count":
-            return Answer.whole(call.dialect.counted(self._tokens.input))
+            return Answer(200, JSON_TYPE, iter([_json(WRITERS[call.dialect.name].counted(self._tokens.input))]))
         said = list(call.dialect.said(call.json))
         prompt, done = _current(said)
         turn = self._choose(prompt)
@@ -49,7 +51,8 @@ class ScriptedModel:
         if fault == "server_error":
             return _problem(500, "The script says that the server fails.")
         reply = self._reply(call, turn, done, number=1 + sum(entry.kind != "prompt" for entry in said))
-        pieces = list(call.dialect.events(reply)) if call.streams else [_json(call.dialect.answer(reply))]
+        writer = WRITERS[call.dialect.name]
+        pieces = list(writer.events(reply)) if call.streams else [_json(writer.answer(reply))]
         if fault == "drop":
             pieces = pieces[: len(pieces) // 2]
         return Answer(200, EVENT_STREAM if call.streams else JSON_TYPE, self._spoken(pieces, fault))
@@ -59,7 +62,7 @@ class ScriptedModel:
 
     def _reply(self, call: Call, turn: Turn | None, done: int, number: int) -> Reply:
         tools = list(call.dialect.tools(call.json))
-        schema = call.dialect.wanted_schema(call.json)
+        schema = WRITERS[call.dialect.name].wanted_schema(call.json)
         steps = turn.steps() if turn else []
         if schema is not None:
             text = json.dumps(fitting(schema))
