@@ -270,7 +270,7 @@ def number(operand: Operand) -> Value:
 
 
 def chosen(index: Operand, options: tuple[Any, ...]) -> Value:
-    """One of several constants."""
+    """A value that is one of several constants, by a position."""
     if isinstance(index, Const):
         inner = options[int(index.value)]
         return inner if isinstance(inner, Bound | Closure | Super) else Known(inner)
@@ -278,7 +278,7 @@ def chosen(index: Operand, options: tuple[Any, ...]) -> Value:
 
 
 def zeros(dtype: str, shape: tuple[int, ...] = ()) -> Const:
-    """Padding."""
+    """Zeros of a shape, which fill what has no value."""
     value = np.zeros(shape, dtype)
     return Const(value if shape else value[()])
 

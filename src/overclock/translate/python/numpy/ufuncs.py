@@ -1,4 +1,4 @@
-"""NumPy's ufuncs, and np.clip."""
+"""NumPy's ufuncs, of one array and of two, and np.clip."""
 
 from typing import Any
 

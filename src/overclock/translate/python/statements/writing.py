@@ -48,7 +48,7 @@ def _delete_item(machine: Machine, value: Value, index: Value) -> None:
 
 
 def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> None:
-    """Run owner.name = value."""
+    """Run `owner.name = value`, by a property where the class has one."""
     if isinstance(value, Num):
         name_operand(value.operand, name)
     label_array(machine, value, name)
@@ -79,7 +79,7 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
 
 
 def set_item(machine: Machine, owner: Value, index: Value, value: Value) -> None:
-    """Run owner[index] = value."""
+    """Run `owner[index] = value`, whatever the owner is."""
     if isinstance(owner, Elem):
         _set_elem_item(machine, owner, index, value)
         return
