@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from overclock.recipe.agents.base import Endpoint, Task, Work
-from overclock.recipe.runs.past import REFUSED
 from overclock.recipe.runs.run import Run
+from overclock.recipe.runs.vocabulary import REFUSED
 
 
 class ReplayAgent:

@@ -16,7 +16,7 @@ HEADS = re.compile(r"(return |[^=()\[\]]+ = |\([^=]*\) = |\w+=)")
 
 
 def wrapped(line: str, whole: bool = True) -> list[str]:
-    """A statement (`whole`), or a part of one, as lines that are short enough, if they can be."""
+    """A statement (`whole`), or a part of one, as lines that are short enough, if it can be broken."""
     text = line.lstrip()
     pad = line[: len(line) - len(text)]
     if len(line) <= WIDTH or text.startswith("#"):
