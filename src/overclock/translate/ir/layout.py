@@ -15,7 +15,7 @@ from overclock.translate.ir.values import Elem, FunctionValue, Gone, Known, May,
 
 
 class Layout:
-    """Emits into one builder; the store is given with every call, because the arms of a branch have stores of their own."""
+    """Emits into one builder. The store is given with every call: the arms of a branch have stores of their own."""
 
     def __init__(self, builder: Builder, arrays: Any) -> None:
         self.builder = builder
