@@ -15,7 +15,7 @@ from overclock.translate.ir.aliases import ITEMS
 from overclock.translate.ir.layout import chosen, number, resized, stack, zeros
 from overclock.translate.ir.nodes import Builder, Const, Operand, Var, common_dtype
 from overclock.translate.ir.store import ArrayCell, ItemCell, ListCell, ManyCell, Store
-from overclock.translate.ir.values import Elem, Gone, Known, May, Num, Pack, Pick, Ref, Value, View  # fmt: skip
+from overclock.translate.ir.values import Elem, Gone, Known, May, Num, Pack, Pick, Ref, Value, View
 
 Index = tuple[Any, ...]
 
