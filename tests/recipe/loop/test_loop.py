@@ -198,9 +198,8 @@ def test_a_spent_budget_that_an_agent_told_of_itself_sends_no_further_task(tmp_p
 
 
 def test_a_run_waits_for_a_person_and_takes_what_is_submitted(tmp_path):
-    story = ScriptedRun(
-        tmp_path, {"translate": ["waiting"], "repair": ["waiting"]}, steps=OptionalSteps(optimise=False)
-    )
+    script = {"translate": ["waiting"], "repair": ["waiting"]}
+    story = ScriptedRun(tmp_path, script, steps=OptionalSteps(optimise=False))
     for text in ("1=fail\n", "speed=100\n"):
         assert story.go(submitted=text != "1=fail\n") == "waiting"
         (story.run / "candidate" / "env.py").write_text(text)

@@ -49,9 +49,8 @@ def project(tmp_path):
 
 
 def told(project, ways, agent=None, agents=()):
-    agent = agent or ScriptedAgent(
-        cartpole_candidates.SCRIPT, Usage(calls=1, input_tokens=900, output_tokens=100, dollars=0.5)
-    )
+    usage = Usage(calls=1, input_tokens=900, output_tokens=100, dollars=0.5)
+    agent = agent or ScriptedAgent(cartpole_candidates.SCRIPT, usage)
     return compare(project, agents, ways, RunOptions(sandbox="none", agent=agent), judge=FakeJudge)
 
 

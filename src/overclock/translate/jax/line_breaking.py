@@ -1,4 +1,7 @@
-"""Breaks lines of Python that are too long, as ruff does: at the last brackets, or at operators inside new ones."""
+"""Breaks lines of Python that are too long, as ruff does: at the last brackets, or at operators inside new ones.
+
+Not by `ruff format` where it is installed: digests and exported packages need the same text on every machine.
+"""
 
 import re
 

@@ -1,4 +1,7 @@
-"""Breaks lines of Rust that are too long to read, where a person would: at operators, and inside brackets."""
+"""Breaks lines of Rust that are too long to read, where a person would: at operators, and inside brackets.
+
+Not by `rustfmt` where it is installed: digests and exported packages need the same text on every machine.
+"""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Requests without what differs from run to run, so that a recorded one is found again, and how two of them differ."""
+"""Normalises requests, so that a recorded one is found again, and says how two requests differ."""
 
 import json
 import re
@@ -22,7 +22,7 @@ SHOWN = 60  # characters of a difference, on each side
 
 
 def normalised(value: Any, blank: Sequence[str] = ()) -> Any:
-    """The same JSON value with ids, dates and durations blanked, and every text of `blank` as well."""
+    """The same JSON value with ids, dates and durations redacted, and every text of `blank` as well."""
     if isinstance(value, dict):
         return {key: normalised(inner, blank) for key, inner in value.items() if key not in VOLATILE_KEYS}
     if isinstance(value, list):

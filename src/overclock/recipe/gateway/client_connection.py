@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler
 
-from overclock.recipe.gateway.backend import JSON_TYPE, problem
+from overclock.recipe.gateway.backend import JSON_TYPE, error_body
 from overclock.recipe.gateway.call import BadCallError
 
 LARGEST_BODY = 256 * 1024 * 1024
@@ -15,7 +15,7 @@ ANY_ZLIB = 47  # window bits that accept gzip and zlib alike
 
 
 def read_body(handler: BaseHTTPRequestHandler) -> bytes:
-    """The request's body, put together and unpacked."""
+    """Read the request's body, with its chunks joined and its compression undone; BadCallError if that fails."""
     if "chunked" in handler.headers.get("transfer-encoding", "").lower():
         body = _read_chunks(handler)
     else:
@@ -69,7 +69,7 @@ def _unpack(body: bytes) -> bytes:
 
 
 class Client:
-    """Writes one answer. An agent that has gone away is remembered instead of raised: the call must still be paid."""
+    """Writes one answer. If the agent has gone, `gone` is set and nothing raised: the call must still be paid."""
 
     def __init__(self, handler: BaseHTTPRequestHandler) -> None:
         self.gone = False
@@ -78,30 +78,30 @@ class Client:
         self._chunked = handler.request_version != "HTTP/1.0"
 
     def whole(self, status: int, content_type: str, body: bytes, headers: Mapping[str, str] | None = None) -> None:
-        """An answer of known length."""
+        """Write an answer of known length."""
         self._head(status, content_type, {**(headers or {}), "content-length": str(len(body))})
         self._write(b"" if self._handler.command == "HEAD" else body)
 
     def json(self, content: object, status: int = 200) -> None:
-        """A small JSON answer."""
+        """Write a whole answer whose body is `content` as JSON."""
         self.whole(status, JSON_TYPE, json.dumps(content).encode())
 
     def problem(self, status: int, reason: str, message: str) -> None:
-        """An error in the form that all agents show; in the middle of an answer, a connection that breaks."""
+        """Write an error in the form that all agents show; in the middle of an answer, break the connection instead."""
         if not self._begun:
-            self.whole(status, JSON_TYPE, problem(status, reason, message))
+            self.whole(status, JSON_TYPE, error_body(status, reason, message))
 
     def begin(self, status: int, content_type: str, headers: Mapping[str, str]) -> None:
-        """Begin an answer that comes in pieces."""
+        """Write the head of an answer that comes in pieces."""
         self._head(status, content_type, {**headers, **({"transfer-encoding": "chunked"} if self._chunked else {})})
 
     def send(self, piece: bytes) -> None:
-        """The next piece, on its way at once."""
+        """Write the next piece at once."""
         if piece:
             self._write(b"%x\r\n%b\r\n" % (len(piece), piece) if self._chunked else piece)
 
     def end(self) -> None:
-        """The answer is complete. Without this call, the agent sees a connection that broke."""
+        """Write the end of the answer. Without it, the agent sees a connection that broke."""
         if self._chunked:
             self._write(b"0\r\n\r\n")
 

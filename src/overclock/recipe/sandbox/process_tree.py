@@ -1,4 +1,8 @@
-"""A process and everything it started, as /proc shows it: counted, weighed and ended."""
+"""The processes below one process: counted, measured and ended.
+
+Reads /proc by hand instead of through psutil, which asks every process of the machine for its parent: with 300 other
+processes 17 ms instead of 1 ms, twenty times a second beside every command.
+"""
 
 import contextlib
 import dataclasses
@@ -18,7 +22,7 @@ PARENT, USER_TIME, CHILDREN_SYSTEM_TIME, THREADS = 1, 11, 14, 17
 
 @dataclasses.dataclass
 class Load:
-    """What a tree of processes uses."""
+    """What a set of processes uses."""
 
     tasks: int = 0  # processes and threads
     memory_bytes: int = 0  # pages of their own; pages that forks still share count for each, so an upper bound
@@ -26,7 +30,7 @@ class Load:
 
 
 def descendants(pid: int) -> list[int]:
-    """Every process below `pid`, zombies included."""
+    """The ids of all processes below `pid`, zombies included."""
     by_parent = None if _lists_children() else _everybody()
     found, waiting = [], [pid]
     while waiting:
@@ -37,8 +41,8 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def weigh(pids: Iterable[int]) -> Load:
-    """The load of these processes together; one that has ended meanwhile weighs nothing."""
+def measure(pids: Iterable[int]) -> Load:
+    """What these processes use together; one that has ended meanwhile counts as nothing."""
     load = Load()
     for pid in pids:
         with contextlib.suppress(OSError, IndexError, ValueError):
@@ -70,7 +74,7 @@ def end_all(others: Callable[[], Iterable[int]] = lambda: ()) -> None:
 
 @functools.cache
 def _lists_children() -> bool:
-    """Whether this kernel keeps lists of children; without them every process has to be asked for its parent."""
+    """Whether this kernel lists the children of a process; without it every process has to be asked for its parent."""
     return (PROC / "thread-self" / "children").exists()
 
 

@@ -1,4 +1,4 @@
-"""Small pieces of the dialects: JSON among other lines, counts that are counts, a status inside a sentence."""
+"""Reads parts of outputs and answers: JSON among other lines, checked counts, an HTTP status inside a sentence."""
 
 import json
 import re
@@ -14,7 +14,7 @@ STATUS = re.compile(
 
 
 class UnreadableError(Exception):
-    """The output is not what this dialect promises."""
+    """The output does not have the form of its dialect."""
 
 
 def usage_of(read: Callable[[], Usage]) -> Usage | None:
@@ -35,13 +35,13 @@ def counted(
     reasoning_tokens: int = 0,
     dollars: float | None = None,
 ) -> Usage:
-    """What an agent counted about itself."""
+    """A self-reported `Usage` with these counts."""
     counts = (calls, input_tokens, cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens)
     return Usage(*counts, dollars=dollars, basis="self-reported")
 
 
 def count(value: Any) -> int:
-    """A count that really is one."""
+    """The value, if it is a whole number that is not negative; else UnreadableError."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise UnreadableError
     return value
@@ -53,7 +53,7 @@ def dollars(value: Any) -> float | None:
 
 
 def words(value: Any) -> str:
-    """A text, or nothing where it is not one."""
+    """The text without blanks around it; "" for any other value."""
     return value.strip() if isinstance(value, str) else ""
 
 
@@ -63,7 +63,7 @@ def word(answer: dict[str, Any], name: str) -> str | None:
 
 
 def status_in(error: str) -> int | None:
-    """The HTTP status that a sentence speaks of."""
+    """The HTTP status that is mentioned in an error message, or None."""
     match = STATUS.search(error)
     return int(match[1] or match[2]) if match else None
 
@@ -89,7 +89,7 @@ def json_object(text: str, required: bool = True) -> dict[str, Any]:
 
 
 def json_lines(text: str) -> Iterator[dict[str, Any]]:
-    """The lines that are JSON objects; an agent that printed none did not speak this dialect."""
+    """The lines that are JSON objects; UnreadableError if there is none."""
     found = False
     for line in text.splitlines():
         try:

@@ -1,7 +1,7 @@
-"""What five coding agents print when they are done, read into one form.
+"""Reads what five coding agents print when they are done.
 
-Tolerant in one direction only: whatever is missing, misspelt or of another type makes the usage None ("not reported"),
-never a number that was not said. Dollars that an agent could only guess are None too.
+Whatever is missing, misspelt or of another type makes the usage None ("not reported"), never a number that was not
+printed. Dollars that an agent could only guess are None too.
 """
 
 import dataclasses
@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from overclock.recipe.agents.spoken import (
+from overclock.recipe.agents.output_fields import (
     UnreadableError,
     count,
     counted,
@@ -29,8 +29,8 @@ REFUSING = (401, 402, 403)  # the key is wrong, the budget is spent, the model i
 
 
 @dataclasses.dataclass(frozen=True)
-class Said:
-    """What an agent says about its own call. Counts may be of the whole session: its profile knows."""
+class Output:
+    """What an agent printed about its call. Its profile says whether counts are of the call or of the session."""
 
     text: str = ""
     usage: Usage | None = None
@@ -40,29 +40,29 @@ class Said:
     capped: str = ""  # the limit of its own at which it stopped
 
 
-def listen(dialect: str, stdout: str, stderr: str) -> Said:
-    """Read an agent's output; `Said(text=stdout)` where it is not in the dialect."""
+def read_output(dialect: str, stdout: str, stderr: str) -> Output:
+    """Read an agent's output; `Output(text=stdout)` where it is not in the dialect."""
     try:
         said = DIALECTS[dialect](stdout, stderr)
     except UnreadableError:
-        return Said(text=stdout.strip())
+        return Output(text=stdout.strip())
     return dataclasses.replace(said, status=status_in(said.error)) if said.error and said.status is None else said
 
 
-def _text(stdout: str, stderr: str) -> Said:
-    return Said(text=stdout.strip())
+def _text(stdout: str, stderr: str) -> Output:
+    return Output(text=stdout.strip())
 
 
-def _gemini(stdout: str, stderr: str) -> Said:
+def _gemini(stdout: str, stderr: str) -> Output:
     """One object; an error goes to stderr and leaves stdout empty."""
     answer = json_object(stdout, required=False) or json_object(stderr)
     error = answer.get("error")
     if isinstance(error, dict):
         code = error.get("code")
         status = code if isinstance(code, int) and 400 <= code < 600 else None
-        return Said(session=word(answer, "session_id"), error=words(error.get("message")) or NO_WORDS, status=status)
+        return Output(session=word(answer, "session_id"), error=words(error.get("message")) or NO_WORDS, status=status)
     usage = usage_of(lambda: _gemini_usage(answer["stats"]["models"]))
-    return Said(words(answer.get("response")), usage, word(answer, "session_id"))
+    return Output(words(answer.get("response")), usage, word(answer, "session_id"))
 
 
 def _gemini_usage(models: dict[str, Any]) -> Usage:
@@ -77,7 +77,7 @@ def _gemini_usage(models: dict[str, Any]) -> Usage:
     return counted(calls, prompt, cached, output_tokens=output, reasoning_tokens=thoughts)
 
 
-def _claude(stdout: str, stderr: str) -> Said:
+def _claude(stdout: str, stderr: str) -> Output:
     """One object of type `result`; after an API error its subtype still says "success"."""
     answer = json_object(stdout)
     if answer.get("type") != "result":
@@ -86,7 +86,7 @@ def _claude(stdout: str, stderr: str) -> Said:
     capped = subtype.removeprefix("error_") if subtype.startswith("error_max_") else ""
     failed = answer.get("is_error") is True and not capped
     status = answer.get("api_error_status")
-    return Said(
+    return Output(
         text=text,
         usage=usage_of(lambda: _claude_usage(answer)),
         session=word(answer, "session_id"),
@@ -111,7 +111,7 @@ def _claude_usage(answer: dict[str, Any]) -> Usage:
     )
 
 
-def _codex(stdout: str, stderr: str) -> Said:
+def _codex(stdout: str, stderr: str) -> Output:
     """Lines; each completed turn gives the counts of the whole thread so far. Items of type `error` are warnings."""
     text, session, error, usage, turns = "", None, "", None, 0
     for line in json_lines(stdout):
@@ -128,7 +128,7 @@ def _codex(stdout: str, stderr: str) -> Said:
             error = words(failure.get("message") if isinstance(failure, dict) else failure) or NO_WORDS
         elif kind == "error":
             error = words(line.get("message")) or NO_WORDS
-    return Said(text, usage, session, error)
+    return Output(text, usage, session, error)
 
 
 def _codex_usage(tokens: dict[str, Any], turns: int) -> Usage:
@@ -142,7 +142,7 @@ def _codex_usage(tokens: dict[str, Any], turns: int) -> Usage:
     )
 
 
-def _qwen(stdout: str, stderr: str) -> Said:
+def _qwen(stdout: str, stderr: str) -> Output:
     """An array of messages, the last of them of type `result`."""
     messages = json_value(stdout, "[")
     results = [m for m in messages if isinstance(m, dict) and m.get("type") == "result"]
@@ -153,7 +153,7 @@ def _qwen(stdout: str, stderr: str) -> Said:
     failed, text = answer.get("is_error") is True, words(answer.get("result"))
     error = answer.get("error")
     reason = words(error.get("message") if isinstance(error, dict) else error)
-    return Said(
+    return Output(
         text=text,
         usage=usage_of(lambda: _qwen_usage(answer)),
         session=sessions[-1] if sessions else None,
@@ -172,7 +172,7 @@ def _qwen_usage(answer: dict[str, Any]) -> Usage:
     )
 
 
-def _opencode(stdout: str, stderr: str) -> Said:
+def _opencode(stdout: str, stderr: str) -> Output:
     """Lines; every step has its own counts. The request that invents a title is in none of them."""
     texts, session, error = [], None, ""
     steps: list[Any] = []
@@ -186,7 +186,7 @@ def _opencode(stdout: str, stderr: str) -> Said:
         elif kind == "error":
             failure = line.get("error")
             error = json.dumps(failure) if isinstance(failure, dict) else words(failure) or NO_WORDS
-    return Said("\n".join(texts), usage_of(lambda: _opencode_usage(steps)), session, error)
+    return Output("\n".join(texts), usage_of(lambda: _opencode_usage(steps)), session, error)
 
 
 def _opencode_usage(steps: list[Any]) -> Usage:
@@ -204,7 +204,7 @@ def _opencode_usage(steps: list[Any]) -> Usage:
     return total if total.dollars else dataclasses.replace(total, dollars=None)
 
 
-DIALECTS: dict[str, Callable[[str, str], Said]] = {
+DIALECTS: dict[str, Callable[[str, str], Output]] = {
     "text": _text,
     "gemini": _gemini,
     "claude": _claude,

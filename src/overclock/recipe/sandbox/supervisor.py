@@ -1,9 +1,9 @@
-"""The process beside every sandboxed command: it starts it, watches what it uses, and leaves nothing of it behind.
+"""Starts a sandboxed command, watches what it uses, and leaves no process or file of it behind.
 
-There are two of them. The *front* is what the caller started and may kill at any moment, with its process group; the
-*keeper*, in a session of its own, notices and cleans up. Both adopt orphans, so a double fork or a new session is no
-way out, and if one of the two is killed the other one ends the command. If the caller itself is killed, the front ends
-everything: nobody would be left to do so. Run as `PLAN_JSON COMMAND...`.
+Two processes do this. The *front* is what the caller started and may kill at any moment, with its process group. The
+*supervisor* runs in a session of its own, notices this and cleans up. Both adopt orphans (they are subreapers), so a
+double fork or a new session is no way out. If one of the two is killed, the other one ends the command. If the caller
+itself is killed, the front ends everything. Run as `PLAN_JSON COMMAND...`.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from overclock.recipe.sandbox import cgroup, forward, kernel, landlock_rules, limits, system_calls, tree
+from overclock.recipe.sandbox import cgroup, forward, landlock_rules, limits, linux, process_tree, system_calls
 from overclock.recipe.sandbox.plan import MARK, NOT_STARTED_CODE, STOPPED_CODE, Plan
 
 WATCH_S = 0.05
@@ -24,47 +24,47 @@ UNITS = 1 << 20
 
 
 def main() -> None:
-    """The front: runs until the keeper ends, or until it is told or forced to end."""
+    """Run the front process until the supervisor ends, or until it is asked or forced to end."""
     plan, command = Plan.from_json(sys.argv[1]), sys.argv[2:]
     for name in set(os.environ) - set(plan.variables):
         del os.environ[name]
-    kernel.adopt_orphans()
+    linux.adopt_orphans()
     group = cgroup.make(plan.processes) if plan.cgroup else None
     scratch = tempfile.mkdtemp(prefix="overclock-sandbox-", dir=plan.scratch) if plan.scratch else None
     signal.pthread_sigmask(signal.SIG_BLOCK, EVENTS)
-    front, keeper = os.getpid(), os.fork()
-    if keeper == 0:
-        os._exit(_keep(plan, command, group, scratch, front))
+    front, supervisor = os.getpid(), os.fork()
+    if supervisor == 0:
+        os._exit(_supervise(plan, command, group, scratch, front))
     _leave_streams(0, 1, 2)
-    code = _await(keeper, plan.caller)
-    _clean_up(group, scratch)  # the keeper did so, unless it was killed
+    code = _await(supervisor, plan.caller)
+    _clean_up(group, scratch)  # the supervisor did so, unless it was killed
     os._exit(code if code >= 0 else STOPPED_CODE)
 
 
-def _await(keeper: int, caller: int) -> int:
-    """The keeper's exit code; it is asked to end when we are, and when the caller is no more."""
+def _await(supervisor: int, caller: int) -> int:
+    """The supervisor's exit code. It is asked to end when this process is, or when the caller has ended."""
     while True:
-        ended, status = os.waitpid(keeper, os.WNOHANG)
+        ended, status = os.waitpid(supervisor, os.WNOHANG)
         if ended:
             return os.waitstatus_to_exitcode(status)
         event = signal.sigtimedwait(EVENTS, CALLER_WATCH_S)
         if os.getppid() != caller or (event is not None and event.si_signo == signal.SIGTERM):
             with contextlib.suppress(ProcessLookupError):
-                os.kill(keeper, signal.SIGTERM)
+                os.kill(supervisor, signal.SIGTERM)
 
 
 def _clean_up(group: cgroup.Cgroup | None, scratch: str | None) -> None:
-    tree.end_all(group.members if group else lambda: ())
+    process_tree.end_all(group.members if group else lambda: ())
     if group:
         group.remove()
     if scratch:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _keep(plan: Plan, command: list[str], group: cgroup.Cgroup | None, scratch: str | None, front: int) -> int:
+def _supervise(plan: Plan, command: list[str], group: cgroup.Cgroup | None, scratch: str | None, front: int) -> int:
     os.setsid()
-    kernel.adopt_orphans()
-    kernel.die_with_parent(signal.SIGTERM)
+    linux.adopt_orphans()
+    linux.die_with_parent(signal.SIGTERM)
     child = os.fork()
     if child == 0:
         _become(plan, command, group, scratch)
@@ -76,7 +76,7 @@ def _keep(plan: Plan, command: list[str], group: cgroup.Cgroup | None, scratch: 
 
 
 def _watch(plan: Plan, child: int, group: cgroup.Cgroup | None, front: int) -> int:
-    """The command's exit code; that of a stopped one if it has to be stopped."""
+    """The command's exit code, or STOPPED_CODE if it passed a limit."""
     started = time.monotonic()
     while True:
         with contextlib.suppress(ChildProcessError):
@@ -93,8 +93,8 @@ def _watch(plan: Plan, child: int, group: cgroup.Cgroup | None, front: int) -> i
 
 
 def _excess(plan: Plan, group: cgroup.Cgroup | None, seconds: float) -> str | None:
-    """Which limit was passed, if any."""
-    load = tree.weigh(tree.descendants(os.getpid()))
+    """The limit that was passed, in words; None if none was."""
+    load = process_tree.measure(process_tree.descendants(os.getpid()))
     if (group and group.refused) or load.tasks > plan.processes:
         return f"more than {plan.processes} processes and threads"
     if load.memory_bytes > plan.memory_bytes:
@@ -122,16 +122,16 @@ def _become(plan: Plan, command: list[str], group: cgroup.Cgroup | None, scratch
         if plan.folder:
             os.chdir(plan.folder)
         if plan.new_namespaces:
-            kernel.new_namespaces(plan.new_network)
+            linux.new_namespaces(plan.new_network)
         if plan.forward:
             forward.start(*plan.forward)
-        limits.set_limits(plan)  # before the fences: it counts what the user has running
-        if plan.fences:
-            kernel.give_up_privileges()
+        limits.set_limits(plan)  # before the rules: it counts what the user has running
+        if plan.landlock:
+            linux.give_up_privileges()
             if scratch:
-                plan.fences.write.append(scratch)
-            landlock_rules.restrict(plan.fences)
-        kernel.die_with_parent(signal.SIGKILL)
+                plan.landlock.write.append(scratch)
+            landlock_rules.restrict(plan.landlock)
+        linux.die_with_parent(signal.SIGKILL)
         prefix = plan.prefix
         if plan.system_calls == "filtered":
             system_calls.refuse_system_calls()
@@ -145,7 +145,7 @@ def _become(plan: Plan, command: list[str], group: cgroup.Cgroup | None, scratch
 
 
 def _leave_streams(*streams: int) -> None:
-    """Let go of the command's streams, so that their other ends see when the command itself has closed them."""
+    """Close our copies of the command's streams, so that readers see the end when the command has closed its own."""
     null = os.open(os.devnull, os.O_RDWR)
     for stream in streams:
         os.dup2(null, stream)

@@ -20,7 +20,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def checked(result: int) -> int:
-    """The result of a call, or the error it stands for."""
+    """The result of a C function; OSError with `errno` if it is negative."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
@@ -28,18 +28,18 @@ def checked(result: int) -> int:
 
 
 def prctl(option: int, *arguments: int) -> None:
-    """As prctl(2)."""
+    """Call prctl(2) with up to four integer arguments; OSError if it fails."""
     padded = [ctypes.c_ulong(argument) for argument in (*arguments, 0, 0, 0, 0)[:4]]
     checked(_libc.prctl(option, *padded))
 
 
 def syscall(number: int, *arguments: object) -> int:
-    """As syscall(2), with ctypes values as arguments."""
+    """Call syscall(2) with ctypes values as arguments; OSError if it fails."""
     return checked(_libc.syscall(ctypes.c_long(number), *arguments))
 
 
 def die_with_parent(signal: int) -> None:
-    """Receive a signal when the parent ends."""
+    """Ask the kernel to send this process a signal when its parent ends."""
     prctl(PR_SET_PDEATHSIG, signal)
 
 
@@ -49,7 +49,7 @@ def adopt_orphans() -> None:
 
 
 def give_up_privileges() -> None:
-    """From the next exec on no capability is left, and no program can bring one back."""
+    """Drop all capabilities from the next exec on, so that no program can regain one."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     with contextlib.suppress(OSError):  # without privileges there is nothing to drop
         for capability in range(CAPABILITIES):

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from overclock.recipe.sandbox import tree
+from overclock.recipe.sandbox import process_tree
 
 
 @pytest.fixture
@@ -21,16 +21,16 @@ def family():
 
 @pytest.mark.parametrize("lists", [True, False])
 def test_descendants_are_found_with_and_without_lists_of_children(family, lists, monkeypatch):
-    if lists and not tree._lists_children():
+    if lists and not process_tree._lists_children():
         pytest.skip("this kernel keeps no lists of children")
-    monkeypatch.setattr(tree, "_lists_children", lambda: lists)
+    monkeypatch.setattr(process_tree, "_lists_children", lambda: lists)
     shell, child = family
-    assert tree.descendants(shell) == [child]
-    assert {shell, child} <= set(tree.descendants(os.getpid()))
+    assert process_tree.descendants(shell) == [child]
+    assert {shell, child} <= set(process_tree.descendants(os.getpid()))
 
 
 def test_a_load_is_counted(family):
-    load = tree.weigh(family)
+    load = process_tree.measure(family)
     assert load.tasks == 2
     assert load.memory_bytes > 0
 
@@ -38,5 +38,5 @@ def test_a_load_is_counted(family):
 def test_a_process_that_is_gone_has_no_children_and_weighs_nothing():
     process = subprocess.Popen(["true"])
     process.wait()
-    assert tree.descendants(process.pid) == []
-    assert tree.weigh([process.pid]) == tree.Load()
+    assert process_tree.descendants(process.pid) == []
+    assert process_tree.measure([process.pid]) == process_tree.Load()

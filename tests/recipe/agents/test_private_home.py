@@ -9,7 +9,7 @@ import pytest
 from overclock.errors import UsageError
 from overclock.recipe.agents import Endpoint
 from overclock.recipe.agents.command import CommandAgent
-from overclock.recipe.agents.homes import make_folder, write_file
+from overclock.recipe.agents.private_home import make_folder, write_file
 from overclock.recipe.agents.profile import BUILT_IN, load_profile
 
 ENDPOINT = Endpoint("http://127.0.0.1:18080", "placeholder")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from overclock.recipe.agents.dialects import DIALECTS, listen
+from overclock.recipe.agents.outputs import DIALECTS, read_output
 from overclock.recipe.gateway.usage import Usage
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -48,7 +48,7 @@ def counts(calls, inputs, cached, written, outputs, reasoning, dollars=None):
     ],
 )
 def test_a_finished_call(dialect, text, session, usage):
-    said = listen(dialect, golden(FILES[dialect]), "")
+    said = read_output(dialect, golden(FILES[dialect]), "")
     assert (said.text, said.session, said.usage, said.error) == (text, session, usage, "")
 
 
@@ -63,21 +63,21 @@ def test_a_finished_call(dialect, text, session, usage):
     ],
 )
 def test_a_spent_budget_is_recognised_in_every_dialect_and_reports_no_usage(dialect, stdout, stderr):
-    said = listen(dialect, stdout, stderr)
+    said = read_output(dialect, stdout, stderr)
     assert said.status == 402
     assert "budget of this run is spent" in said.error
     assert said.usage is None
 
 
 def test_a_limit_of_its_own_is_not_an_error_and_a_guessed_price_is_no_price():
-    said = listen("claude", golden("claude_capped.json"), "")
+    said = read_output("claude", golden("claude_capped.json"), "")
     assert (said.capped, said.error) == ("max_turns", "")
     assert said.usage == counts(10, 200, 0, 0, 90, 0, None)
 
 
 def test_opencode_without_a_configured_price_has_no_dollars():
     lines = golden("opencode.jsonl").replace('"cost":0.002', '"cost":0').replace('"cost":0.001', '"cost":0')
-    said = listen("opencode", lines, "")
+    said = read_output("opencode", lines, "")
     assert said.usage is not None
     assert said.usage.dollars is None
 
@@ -87,7 +87,7 @@ def test_opencode_without_a_configured_price_has_no_dollars():
     "output", ["", "plain words", "{}", "[]", "[1, 2]", '{"type": 7}', "[" * 100_000, "\x00\ufffd{"]
 )
 def test_output_in_no_dialect_has_no_usage(dialect, output):
-    said = listen(dialect, output, "")
+    said = read_output(dialect, output, "")
     assert said.usage is None
     assert said.error == ""
 
@@ -116,7 +116,7 @@ def changed(value, path, new):
 def test_no_damage_to_the_output_raises_or_makes_the_usage_smaller(dialect):
     """A missing or misspelt count may make the usage unknown; it must never be read as less than was used."""
     lines = golden(FILES[dialect]).splitlines() if FILES[dialect].endswith("jsonl") else [golden(FILES[dialect])]
-    full = listen(dialect, "\n".join(lines), "").usage
+    full = read_output(dialect, "\n".join(lines), "").usage
     tried = 0
     for number, line in enumerate(lines):
         start = min(i for i in (line.find("{"), line.find("[")) if i >= 0)
@@ -125,7 +125,7 @@ def test_no_damage_to_the_output_raises_or_makes_the_usage_smaller(dialect):
             for new in (KeyError, None, "many", -1, True, [], {}):
                 damaged = [*lines]
                 damaged[number] = json.dumps(changed(value, path, new))
-                usage = listen(dialect, "\n".join(damaged), "").usage
+                usage = read_output(dialect, "\n".join(damaged), "").usage
                 tried += 1
                 if usage is not None and (path[-1] in COUNTED or (path[-1] in PARTS and "step_finish" in line)):
                     assert usage.input_tokens >= full.input_tokens, (path, new)
@@ -134,6 +134,6 @@ def test_no_damage_to_the_output_raises_or_makes_the_usage_smaller(dialect):
 
 
 def test_a_program_of_no_dialect_is_quoted():
-    assert listen("text", " all done \n", "").text == "all done"
-    assert listen("text", "x", "").usage is None
+    assert read_output("text", " all done \n", "").text == "all done"
+    assert read_output("text", "x", "").usage is None
     assert set(DIALECTS) == {"text", *FILES}

@@ -1,7 +1,7 @@
-"""Writing into an agent's home. The agent has worked in there, so whatever may be a link is never followed.
+"""Writes into an agent's private home without following links, which the agent may have put there.
 
-Every step goes through the open folder above it. Something of another kind than the one that is needed is removed: the
-home is there for our settings, and a link or a file in the place of a folder is nothing that an agent needs.
+Every step is relative to the open folder above it (openat). A link or a file in the place of a folder is removed: the
+home is there for our settings, and an agent needs no such thing.
 """
 
 import contextlib
@@ -17,13 +17,13 @@ NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
 def make_folder(home: Path, name: str) -> None:
-    """A folder below the home; the home as well."""
+    """Make a folder below the home, and the home itself."""
     with _open(home, PurePosixPath(name).parts):
         pass
 
 
 def write_file(home: Path, name: str, content: bytes) -> None:
-    """A file below the home, in place of whatever has its name."""
+    """Write a file below the home; whatever has its name is removed first."""
     *parents, last = PurePosixPath(name).parts
     with _open(home, parents) as folder:
         with contextlib.suppress(FileNotFoundError):
@@ -34,7 +34,7 @@ def write_file(home: Path, name: str, content: bytes) -> None:
 
 @contextlib.contextmanager
 def _open(home: Path, parts: Sequence[str]) -> Iterator[int]:
-    """The innermost of these folders, made where it is missing."""
+    """Open the innermost of these nested folders; missing ones are made. UsageError if that fails."""
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         with contextlib.ExitStack() as stack:

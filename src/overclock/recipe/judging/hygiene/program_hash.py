@@ -11,7 +11,7 @@ from overclock.recipe.judging.hygiene.source import read_tree
 from overclock.recipe.judging.rust.tokens import NotRustError, tokens
 
 
-def meaning(frozen: Frozen) -> str:
+def program_hash(frozen: Frozen) -> str:
     """Equal for two candidates that are the same program; a file that cannot be read counts as it is."""
     return tree_hash({path: _said(path, text) for path, text in frozen.files.items() if path != README})
 
