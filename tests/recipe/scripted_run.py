@@ -16,8 +16,8 @@ from overclock.recipe.contract.file import Closeness, ContractFile, StateField, 
 from overclock.recipe.judging.speed import Race
 from overclock.recipe.judging.verdict import HELD_OUT, Verdict, failure
 from overclock.recipe.loop.briefing import Briefing, module_file
+from overclock.recipe.loop.context import OptionalSteps, RunContext, RunOptions
 from overclock.recipe.loop.loop import Loop
-from overclock.recipe.loop.parts import Options, Parts
 from overclock.recipe.project.project import (
     AgentChoice,
     Judging,
@@ -146,8 +146,8 @@ def without_waiting_for_the_disk(journal):
 class ScriptedRun:
     """One run of a project in a folder: started, stopped and resumed as often as a test wants."""
 
-    def __init__(self, folder: Path, script, options=Options(), usage=None, **project):
-        self.folder, self.script, self.options, self.usage = folder, script, options, usage
+    def __init__(self, folder: Path, script, steps=OptionalSteps(), usage=None, **project):
+        self.folder, self.script, self.steps, self.usage = folder, script, steps, usage
         self.project = small_project(folder / "pond", **project)
         self.run = self.project.folder / "runs" / "1"
         Run.create(self.run, {"project": "pond", "folder": str(self.project.folder)}).close()
@@ -164,12 +164,12 @@ class ScriptedRun:
         with Run.open(self.run, write=True) as run:
             if not on_disk:
                 without_waiting_for_the_disk(run.journal)
-            parts = Parts(
+            context = RunContext(
                 project, run, (self.hands,) * project.agent.candidates, self.judge,
-                Briefing(project, self.run / "scenarios"), options=self.options, submitted=submitted,
-                remembered={"changes": {}}, say=self.said.append,
+                Briefing(project, self.run / "scenarios"), RunOptions(steps=self.steps, say=self.said.append),
+                submitted=submitted, remembered={"changes": {}},
             )  # fmt: skip
-            outcome = Loop(parts).go()
+            outcome = Loop(context).go()
             self.said.append(run.journal.events("run ended")[-1].facts["sentence"])
             return outcome
 
@@ -187,7 +187,7 @@ class ScriptedRun:
 
 def first_events_of(story, folder, count):
     """The same run with nothing but the first events of its journal."""
-    again = ScriptedRun(folder, story.script, story.options, story.usage)
+    again = ScriptedRun(folder, story.script, story.steps, story.usage)
     again.project = story.project
     with Journal.reading(story.run / "journal.sqlite") as old, Journal(again.run / "journal.sqlite") as new:
         without_waiting_for_the_disk(new)
@@ -222,7 +222,7 @@ def files_by_candidate(tasks):
     return files
 
 
-def three_candidates(folder, translate, options=Options(optimise=False), **more):
+def three_candidates(folder, translate, steps=OptionalSteps(optimise=False), **more):
     """A run in which every task is done by three agents; `tasks` are those after the translation."""
     tasks = {"translate-rules": translate, **more.pop("tasks", {})}
-    return ScriptedRun(folder, files_by_candidate(tasks), options, candidates=3, **more)
+    return ScriptedRun(folder, files_by_candidate(tasks), steps, candidates=3, **more)

@@ -92,7 +92,7 @@ def test_a_harmful_candidate_fails_with_one_sentence_and_nothing_of_it_is_left(
     assert said in sentence, sentence
     assert "\n" not in sentence
     deadline = time.monotonic() + 20.0
-    while running(tmp_path) and time.monotonic() < deadline:  # the keeper of the sandbox is cleaning up
+    while running(tmp_path) and time.monotonic() < deadline:  # the supervisor of the sandbox is cleaning up
         time.sleep(0.05)
     assert running(tmp_path) == []
 

@@ -7,11 +7,11 @@ from recipe.scripted_run import ScriptedRun, env
 
 from overclock.recipe.contract.file import Closeness, format_contract
 from overclock.recipe.judging.judged_by import store_rules
-from overclock.recipe.loop.parts import Options
+from overclock.recipe.loop.context import OptionalSteps
 from overclock.recipe.project.project import Changes, Judging, Limits
 from overclock.recipe.runs.run import Run
 
-QUIET = Options(optimise=False)
+QUIET = OptionalSteps(optimise=False)
 
 
 def waiting(folder, **more):

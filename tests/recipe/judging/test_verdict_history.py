@@ -6,16 +6,16 @@ import pytest
 from recipe.scripted_run import FakeJudge, ScriptedRun, env, small_project
 
 from overclock.recipe.judging.hygiene.frozen import Frozen, tree_hash
-from overclock.recipe.judging.hygiene.meaning import meaning
+from overclock.recipe.judging.hygiene.program_hash import program_hash
 from overclock.recipe.judging.verdict import HELD_OUT, Verdict, failure
+from overclock.recipe.loop.context import OptionalSteps
 from overclock.recipe.loop.loop import IDLE
-from overclock.recipe.loop.parts import Options
 from overclock.recipe.mcp import session as mcp_session
 from overclock.recipe.mcp.session import Session
 from overclock.recipe.runs.run import Run
 from overclock.verify.transfer.plan import TransferPlan
 
-QUICKLY = Options(optimise=False)
+QUICKLY = OptionalSteps(optimise=False)
 
 
 def frozen(**files):
@@ -57,7 +57,7 @@ def lucky(monkeypatch):
 )
 def test_comments_and_layout_do_not_make_another_program(first, second):
     assert frozen(**first).hash != frozen(**second).hash
-    assert meaning(frozen(**first)) == meaning(frozen(**second))
+    assert program_hash(frozen(**first)) == program_hash(frozen(**second))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_comments_and_layout_do_not_make_another_program(first, second):
     ],
 )
 def test_anything_else_does(first, second):
-    assert meaning(frozen(**first)) != meaning(frozen(**second))
+    assert program_hash(frozen(**first)) != program_hash(frozen(**second))
 
 
 # ---- a run ----

@@ -8,8 +8,8 @@ from recipe.scripted_run import SECRET, ScriptedRun, env, first_events_of
 
 from overclock.errors import UsageError
 from overclock.recipe.gateway.usage import Usage
+from overclock.recipe.loop.context import OptionalSteps
 from overclock.recipe.loop.loop import IDLE
-from overclock.recipe.loop.parts import Options
 from overclock.recipe.runs.report import run_report
 from overclock.recipe.runs.run import Run
 
@@ -101,7 +101,7 @@ def test_levels_that_are_switched_off_are_not_judged(tmp_path):
 
 
 def test_without_repair_the_first_failure_ends_the_run(tmp_path):
-    story = ScriptedRun(tmp_path, {"translate": [env("2=fail")]}, options=Options(repair=False))
+    story = ScriptedRun(tmp_path, {"translate": [env("2=fail")]}, steps=OptionalSteps(repair=False))
     assert story.go() == "stuck"
     assert story.hands.tasks == ["001-translate-rules"]
 
@@ -198,7 +198,8 @@ def test_a_spent_budget_that_an_agent_told_of_itself_sends_no_further_task(tmp_p
 
 
 def test_a_run_waits_for_a_person_and_takes_what_is_submitted(tmp_path):
-    story = ScriptedRun(tmp_path, {"translate": ["waiting"], "repair": ["waiting"]}, options=Options(optimise=False))
+    script = {"translate": ["waiting"], "repair": ["waiting"]}
+    story = ScriptedRun(tmp_path, script, steps=OptionalSteps(optimise=False))
     for text in ("1=fail\n", "speed=100\n"):
         assert story.go(submitted=text != "1=fail\n") == "waiting"
         (story.run / "candidate" / "env.py").write_text(text)
@@ -239,7 +240,7 @@ def test_help_lets_a_stuck_run_go_on_and_asks_for_every_verdict_anew(tmp_path):
 
 
 def test_a_candidate_that_a_person_repaired_is_judged_as_it_is(tmp_path):
-    story = ScriptedRun(tmp_path, {"translate": [env("1=fail")]}, options=Options(optimise=False))
+    story = ScriptedRun(tmp_path, {"translate": [env("1=fail")]}, steps=OptionalSteps(optimise=False))
     assert story.go() == "stuck"
     (story.run / "candidate" / "env.py").write_text("speed=100\n")
     help_given(story, changed=True)

@@ -7,7 +7,7 @@ from recipe.scripted_run import TRANSLATE, ScriptedRun, env, needs_git, three_ca
 
 from overclock.errors import UsageError
 from overclock.recipe.judging.hygiene.frozen import tree_hash
-from overclock.recipe.loop.parts import Options
+from overclock.recipe.loop.context import OptionalSteps
 from overclock.recipe.loop.translate import translate
 from overclock.recipe.project.project import Changes, load_project
 
@@ -48,7 +48,7 @@ def test_all_begin_at_the_same_time_with_the_same_files(tmp_path):
         began.setdefault(task.id, (task.folder, files))
         return env("1=fail", task.id) if task.purpose == "translate" else GOOD
 
-    story = ScriptedRun(tmp_path, script, Options(optimise=False), candidates=3)
+    story = ScriptedRun(tmp_path, script, OptionalSteps(optimise=False), candidates=3)
     assert story.go() == "done"
     first = [began.pop(task) for task in TRANSLATE]
     assert len({folder for folder, _ in first} | {story.run / "candidate"}) == 4
@@ -81,7 +81,7 @@ def test_of_those_that_fail_alike_the_one_with_more_tests_passing_is_repaired(tm
 
 def test_optimisations_are_tried_side_by_side_and_the_fastest_that_holds_is_kept(tmp_path):
     attempts = [env("speed=200"), env("speed=900", "3=fail"), env("speed=400")]
-    story = three_candidates(tmp_path, [GOOD] * 3, options=Options(), tasks={"optimise-1": attempts})
+    story = three_candidates(tmp_path, [GOOD] * 3, steps=OptionalSteps(), tasks={"optimise-1": attempts})
     assert story.go() == "done"
     assert story.facts("candidate chosen", "number")[1] == (3,)
     assert story.facts("optimisation", "kept") == [(True,)]

@@ -7,9 +7,8 @@ from recipe.cartpole_candidates import CORRECT, COUNTER_SURVIVES_RESET, SIGN_ERR
 from recipe.scripted_run import needs_git
 
 from overclock.recipe.agents.scripted import ScriptedAgent
-from overclock.recipe.loop.parts import Options
+from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.loop.translate import translate
-from overclock.recipe.loop.ways import Ways
 from overclock.recipe.project.new import new_project
 from overclock.recipe.project.project import AgentChoice, Judging
 from overclock.recipe.runs.run import Run
@@ -30,7 +29,7 @@ def test_the_right_one_of_three_translations_is_kept_and_nothing_is_repaired(tmp
         judging=Judging(levels=(1, 2), episodes=2),
     ).project  # fmt: skip
     agent = ScriptedAgent(lambda task: {"env.py": TEXTS[task.id]})
-    ended = translate(project, "1", Ways(agent=agent, options=Options(optimise=False)))
+    ended = translate(project, "1", RunOptions(agent=agent, steps=OptionalSteps(optimise=False)))
     assert ended.outcome == "done", ended.sentence
     assert (ended.run / "candidate" / "env.py").read_text() == CORRECT
     report = json.loads((ended.run / "report.json").read_text())

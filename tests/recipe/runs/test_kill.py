@@ -11,7 +11,7 @@ import pytest
 from recipe.hanging_run import PRICE, SCRIPT, killable_run
 from recipe.scripted_run import ScriptedRun, needs_git
 
-from overclock.recipe.loop.parts import Options
+from overclock.recipe.loop.context import OptionalSteps
 from overclock.recipe.project.project import load_project
 from overclock.recipe.runs.cost import spending
 from overclock.recipe.runs.journal import Journal
@@ -36,7 +36,7 @@ class Resumed(ScriptedRun):
 
     def __init__(self, project):
         self.script, self.usage, self.project = SCRIPT, PRICE, project
-        self.run, self.options = project.folder / "runs" / "1", Options()
+        self.run, self.steps = project.folder / "runs" / "1", OptionalSteps()
 
 
 def killed(folder, place, candidates=1, until=lambda: True):

@@ -19,8 +19,7 @@ from recipe.scripted_run import (
 from overclock.recipe.agents.scripted import ScriptedAgent
 from overclock.recipe.gateway.usage import Usage
 from overclock.recipe.loop import translate as runs
-from overclock.recipe.loop.parts import Options
-from overclock.recipe.loop.ways import Ways
+from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.project.project import AgentChoice
 from overclock.recipe.runs.cost import spending
 from overclock.recipe.runs.groups import current
@@ -75,7 +74,7 @@ def test_an_agent_that_raises_leaves_what_the_others_have_finished(tmp_path):
             raise RuntimeError("out of luck")
         return GOOD if task.id == TRANSLATE[1] else env("1=fail")
 
-    story = ScriptedRun(tmp_path, script, Options(optimise=False), candidates=3)
+    story = ScriptedRun(tmp_path, script, OptionalSteps(optimise=False), candidates=3)
 
     def look(what):
         """Once two have ended the third may fail."""
@@ -115,17 +114,17 @@ def test_help_without_a_change_by_hand_is_no_change(tmp_path, monkeypatch):
     project = small_project(tmp_path / "pond", candidates=2, iterations=1)
     texts = [env("1=fail", "b"), env("0=fail"), GOOD]
     agent = ScriptedAgent(lambda task: texts[int(task.id[-1]) - 1] if task.id[:3] != "003" else GOOD)
-    ways = Ways(agent=agent, sandbox="none", options=Options(optimise=False))
-    stuck = runs.translate(project, "1", ways)
+    options = RunOptions(agent=agent, sandbox="none", steps=OptionalSteps(optimise=False))
+    stuck = runs.translate(project, "1", options)
     assert stuck.outcome == "stuck"
-    assert runs.resume(project, stuck.run, ways).outcome == "done"
+    assert runs.resume(project, stuck.run, options).outcome == "done"
     with Run.open(stuck.run) as run:
         assert [event.facts["changed"] for event in run.journal.events("help given")] == [False]
         assert None not in [event.facts["task"] for event in run.journal.events("candidate frozen")]
 
 
 def test_what_a_person_submits_is_taken_although_several_are_asked_for_from_then_on(tmp_path):
-    story = ScriptedRun(tmp_path, {"translate": ["waiting"]}, Options(optimise=False))
+    story = ScriptedRun(tmp_path, {"translate": ["waiting"]}, OptionalSteps(optimise=False))
     assert story.go() == "waiting"
     (story.run / "candidate" / "env.py").write_text("1=fail\n")
     story.script = files_by_candidate({"repair-1-level-1": [env("0=fail"), GOOD]})

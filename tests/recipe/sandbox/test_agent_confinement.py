@@ -12,7 +12,7 @@ from overclock.errors import MissingError
 from overclock.recipe.agents import Task
 from overclock.recipe.gateway import Tokens
 from overclock.recipe.judging.hygiene.frozen import Seal
-from overclock.recipe.loop.ways import Ways
+from overclock.recipe.loop.context import RunOptions
 from overclock.recipe.loop.workers import workers
 from overclock.recipe.project.project import Changes
 from overclock.recipe.runs.run import Run
@@ -53,7 +53,7 @@ def test_an_agent_can_write_nothing_but_its_candidate(tmp_path, sandbox):
     program = tmp_path / "tools" / "qwen"
     program.parent.mkdir()
     model = ScriptedModel(lambda prompt: Turn(text="hello"), tmp_path, Tokens(input=1, output=1))
-    ways = Ways(agent_sandbox=sandbox, backend=model, program=str(program))
+    options = RunOptions(agent_sandbox=sandbox, backend=model, program=str(program))
     with Run.create(project.folder / "runs" / "1", {}) as run:
         (run.folder / "scenarios").mkdir()
         (run.folder / "scenarios" / "first.json").write_text("{}")
@@ -66,7 +66,7 @@ def test_an_agent_can_write_nothing_but_its_candidate(tmp_path, sandbox):
         program.chmod(0o755)
         seals = [Seal.of(folder) for folder in (project.scenarios, run.folder / "scenarios", program.parent)]
         texts = [path.read_bytes() for path in targets[:2]]
-        with workers(Changes("qwen").of(project), run, ways) as hired:
+        with workers(Changes("qwen").of(project), run, options) as hired:
             hired.agents[0].work(Task("1", "translate", "prompt", run.candidate, 60.0), hired.endpoint)
         assert "tried" in (run.candidate / "env.py").read_text()
         assert [seal.broken() for seal in seals] == [[], [], []]
