@@ -19,7 +19,6 @@ Values = Mapping[str, Any]
 """JSON values by names that an environment chooses: its state fields, its draws, the inputs of a function."""
 
 _ABSENT = "left out of the JSON where it is None"
-_KEY = "its name in the JSON"
 
 
 def absent() -> Any:
@@ -27,14 +26,9 @@ def absent() -> Any:
     return dataclasses.field(default=None, metadata={_ABSENT: True})
 
 
-def json_key(key: str) -> Mapping[str, str]:
-    """The metadata of a field whose JSON key is not its name: a word that Python keeps for itself."""
-    return {_KEY: key}
-
-
-def key_of(field: "dataclasses.Field[Any]") -> str:
-    """The JSON key of a field: its name, unless its metadata is of `json_key()`."""
-    return field.metadata.get(_KEY, field.name)
+def key_of(name: str) -> str:
+    """The JSON key of a field: its name, without the underscore after a word that Python keeps for itself."""
+    return name.removesuffix("_")
 
 
 def is_absent(field: "dataclasses.Field[Any]") -> bool:
@@ -46,7 +40,9 @@ def encode(value: Any) -> Any:
     """A value as JSON types: dataclasses become objects, tuples arrays, keys strings; all else stays as it is."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         pairs = ((field, getattr(value, field.name)) for field in dataclasses.fields(value))
-        return {key_of(field): encode(inner) for field, inner in pairs if inner is not None or not is_absent(field)}
+        return {
+            key_of(field.name): encode(inner) for field, inner in pairs if inner is not None or not is_absent(field)
+        }
     if isinstance(value, Mapping):
         return {str(key): encode(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -78,9 +74,8 @@ def decode(kind: Any, data: Any) -> Any:
         return data
     if missing := [name for name in required(kind) if name not in data]:
         raise UsageError(f"A result of an unknown form: {kind.__name__} has no '{missing[0]}'.")
-    keys = {field.name: key_of(field) for field in dataclasses.fields(kind)}
-    found = {name: (hint, keys[name]) for name, hint in hints_of(kind).items() if keys[name] in data}
-    return kind(**{name: decode(hint, data[key]) for name, (hint, key) in found.items()})
+    found = {name: (hint, data[key_of(name)]) for name, hint in hints_of(kind).items() if key_of(name) in data}
+    return kind(**{name: decode(hint, value) for name, (hint, value) in found.items()})
 
 
 def extended(kind: type[T], found: Any, **more: Any) -> T:
@@ -97,10 +92,10 @@ def hints_of(kind: type) -> dict[str, Any]:
 
 @functools.cache
 def required(kind: type) -> tuple[str, ...]:
-    """The fields of a dataclass that have no default: older results have them too."""
+    """The keys of the fields of a dataclass that have no default: older results have them too."""
     nothing = dataclasses.MISSING
     fields = dataclasses.fields(kind)
-    return tuple(one.name for one in fields if one.default is nothing and one.default_factory is nothing)
+    return tuple(key_of(one.name) for one in fields if one.default is nothing and one.default_factory is nothing)
 
 
 def _one_of(kinds: tuple[Any, ...], data: Any) -> Any:

@@ -98,9 +98,9 @@ def test_a_call_runs_as_many_updates_as_it_counts():
     calls.clear()
     runner.call()
     assert calls == [0, 1, 2]
-    assert runner.facts().last_return == 2.0
+    assert runner.facts().return_ == 2.0
     runner._returns.append(float("nan"))
-    assert runner.facts().last_return is None  # no episode ended
+    assert runner.facts().return_ is None  # no episode ended
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 import dataclasses
 from typing import Any, Literal, TypeVar
 
-from overclock.results import json_key
-
 R = TypeVar("R")
 
 
@@ -68,7 +66,7 @@ class Facts:
 class TrainingFacts:
     """What a trainer knows after its timed calls: the last mean return, None where no episode ended."""
 
-    last_return: float | None = dataclasses.field(metadata=json_key("return"))
+    return_: float | None
     mean_episode_length: float | None
 
 
@@ -128,7 +126,7 @@ class Row(Timed):
 class TrainingRow(Timed):
     """A row of a report on training; `mfu` is the part of the device's peak arithmetic that the network used."""
 
-    last_return: float | None = dataclasses.field(metadata=json_key("return"))
+    return_: float | None
     mean_episode_length: float | None
     host_peak_bytes: int | None
     device_peak_bytes: int | None

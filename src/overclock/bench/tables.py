@@ -71,7 +71,7 @@ def training_rows(report: TrainingSpeed) -> list[list[str]]:
             f"{row.batch:,}",
             _name(row),
             *_rates(row),
-            _or_dash(row.last_return, "{:.1f}"),
+            _or_dash(row.return_, "{:.1f}"),
             _or_dash(row.mfu, "{:.1%}"),
             f"{row.compile_seconds:.1f} s",
             against(row),
