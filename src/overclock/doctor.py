@@ -25,7 +25,7 @@ TOOL_TIMEOUT_S = 20.0
 JAX_TIMEOUT_S = 120.0  # the first use of a GPU can take most of a minute
 
 OLDEST_PYTHON = (3, 11)
-CORE_PACKAGES = ("jax", "jaxlib", "numpy", "jaxtyping", "tyro", "rich", "pillow", "safetensors")
+CORE_PACKAGES = ("jax", "jaxlib", "numpy", "jaxtyping", "tyro", "rich", "pillow", "safetensors", "psutil", "tomlkit")
 EXTRAS = {  # extra -> (what it is for, its packages)
     "gymnasium": ("the Gymnasium adapter and references", ("gymnasium",)),
     "report": ("plots, report pages and coverage", ("matplotlib", "scipy", "jinja2", "coverage")),
