@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from overclock.bench.plots import draw
+from overclock.bench.results import Throughput
 
 WIDTH = 400.0
 HEIGHT = 240.0
@@ -137,7 +138,7 @@ def _label(group: dict[str, Any]) -> str:
     return group["strength"] + ("" if group["trained_on"] == "nothing" else f", from {group['trained_on']}")
 
 
-def throughput(bench: dict[str, Any]) -> str:
+def throughput(bench: Throughput) -> str:
     """The benchmark's plot as an SVG element."""
     return inline(draw(bench))
 

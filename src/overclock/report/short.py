@@ -3,6 +3,7 @@
 from typing import Any
 
 from overclock.bench import tables
+from overclock.bench.results import Throughput
 from overclock.report.levels import comparisons_table, overview
 from overclock.report.summary import name_of, sentences
 from overclock.report.transfer import groups_table
@@ -11,7 +12,7 @@ from overclock.verify.text import adequacy_text, rollouts
 Report = dict[str, Any]
 
 
-def markdown(verify: Report | None, bench: Report | None) -> str:
+def markdown(verify: Report | None, bench: Throughput | None) -> str:
     """The same facts for a pull request or a README."""
     verdict = "" if verify is None else f": {verify['verdict']}"
     parts = [f"# {name_of(verify, bench)}{verdict}\n", " ".join(sentences(verify, bench)) + "\n"]

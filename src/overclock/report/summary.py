@@ -4,6 +4,7 @@ from typing import Any
 
 from overclock.bench import tables
 from overclock.bench.config import CUDA, XLA, C
+from overclock.bench.results import Throughput
 from overclock.report.table import Kind, Table, small
 from overclock.report.walk import proof_text
 from overclock.verify.text import bound_text, numbered, performance_name, rollouts, where_text
@@ -11,14 +12,14 @@ from overclock.verify.text import bound_text, numbered, performance_name, rollou
 Report = dict[str, Any]
 
 
-def sentences(verify: Report | None, bench: Report | None) -> list[str]:
+def sentences(verify: Report | None, bench: Throughput | None) -> list[str]:
     """The whole report in a few sentences."""
     said = [] if verify is None else _verified(verify)
-    if bench and bench["ratios"]:
-        largest = max(ratio["batch"] for ratio in bench["ratios"])
+    if bench and bench.ratios:
+        largest = max(ratio.batch for ratio in bench.ratios)
         judged = {"c": C, "cuda": CUDA}.get((verify or {}).get("backend") or "", XLA)
-        against = [r for r in bench["ratios"] if r["batch"] == largest and r["implementation"] == judged]
-        factors = ", ".join(f"{_factor(r['ratio'])} {r['peer']}" for r in against)
+        against = [ratio for ratio in bench.ratios if ratio.batch == largest and ratio.implementation == judged]
+        factors = ", ".join(f"{_factor(ratio.ratio)} {ratio.peer}" for ratio in against)
         if factors:
             said.append(f"Speed at batch {largest:,} on {tables.device_name(bench)}, in the same run: {factors}.")
     return said
@@ -162,6 +163,6 @@ def _reasons(rows: list[Report], count: str, reason: str) -> str:
     return f"The reason: {'; '.join(dict.fromkeys(c[reason] for c in rows if c[count]))}."
 
 
-def name_of(verify: Report | None, bench: Report | None) -> str:
+def name_of(verify: Report | None, bench: Throughput | None) -> str:
     """The environment that the report is about."""
-    return performance_name(verify) if verify else (bench or {})["environment"]
+    return performance_name(verify) if verify else bench.environment if bench else ""
