@@ -14,8 +14,8 @@ from overclock.recipe.runs.journal import Journal
 PROGRAM = """
 import sys, threading
 from pathlib import Path
-from recipe.fake_model.model import ScriptedModel
-from recipe.fake_model.script import Turn
+from overclock.recipe.gateway.scripted.model import ScriptedModel
+from overclock.recipe.gateway.scripted.script import Turn
 from overclock.recipe.gateway import Gateway, Prices, Tokens
 from overclock.recipe.runs.journal import Journal
 from overclock.recipe.runs.recorder import JournalRecorder

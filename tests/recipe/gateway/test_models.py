@@ -3,14 +3,14 @@
 import dataclasses
 
 import pytest
-from recipe.fake_model.model import ScriptedModel
-from recipe.fake_model.script import Turn
 from recipe.scripted_run import small_project
 
 from overclock.errors import MissingError, UsageError
 from overclock.recipe.agents.base import Work
 from overclock.recipe.gateway import Tokens
 from overclock.recipe.gateway.backend import Answer
+from overclock.recipe.gateway.scripted.model import ScriptedModel
+from overclock.recipe.gateway.scripted.script import Turn
 from overclock.recipe.judging.hygiene.frozen import tree_hash
 from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.loop.translate import resume, translate
