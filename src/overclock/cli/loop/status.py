@@ -6,6 +6,7 @@ from typing import Annotated
 import tyro
 
 from overclock.cli import output
+from overclock.results import encode
 
 RunName = Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[RUN]")]
 
@@ -36,7 +37,7 @@ class Status:
         with Run.open(find(self.run_name)) as run:
             found = status(run.journal)
         if self.json:
-            output.emit({**found, "run": run.folder})
+            output.emit({**encode(found), "run": run.folder})
         else:
             output.table(["run", str(run.folder)], [list(pair) for pair in status_lines(found)])
         return 0

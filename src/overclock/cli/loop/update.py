@@ -6,6 +6,7 @@ from typing import Any
 from overclock.cli import output
 from overclock.cli.arguments import ProjectFolder
 from overclock.cli.loop.options import EXIT_CODES, AgentCommand, show_end
+from overclock.results import encode
 
 ASKS = 3  # exit code: somebody has to look at it first
 
@@ -48,7 +49,7 @@ class Update(AgentCommand):
         waits = found.asks and not self.accept
         if not (self.dry_run or found.nothing or waits):
             finished = run_update(found, self.accept, self.run_id, self.run_options(), self.changes())
-            report |= dataclasses.asdict(finished)
+            report |= encode(finished)
         return self._end(report, waits)
 
     def _end(self, report: dict[str, Any], waits: bool) -> int:
