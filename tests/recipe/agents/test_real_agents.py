@@ -6,8 +6,8 @@ Nothing is charged and no network is needed: the model answers on loopback, thro
 
 import pytest
 from recipe.agents.test_real_clis import installed
+from recipe.cartpole_candidates import CORRECT
 from recipe.scripted_model import teller
-from recipe.story import TRUTH
 
 from overclock.recipe.agents.profile import built_in
 from overclock.recipe.loop.context import OptionalSteps, RunOptions
@@ -38,7 +38,7 @@ def test_a_real_agent_translates_is_told_its_mistakes_and_repairs_them(name, tmp
         failed = [e.facts["level"] for e in run.journal.events("judged") if e.facts["verdict"] == "fail"]
     assert ended.outcome == "done", (ended.sentence, reasons)
     assert (len(reasons), failed) == (3, [1, 2])
-    assert (ended.run / "candidate" / "env.py").read_text() == TRUTH
+    assert (ended.run / "candidate" / "env.py").read_text() == CORRECT
     assert started.facts["agent_sandbox"] == best().name
     assert ended.cost["basis"] == "metered"
     assert ended.cost["dollars"] > 0

@@ -3,9 +3,9 @@
 import dataclasses
 
 import pytest
-from recipe.court import small_project
 from recipe.fake_model.model import ScriptedModel
 from recipe.fake_model.script import Turn
+from recipe.scripted_run import small_project
 
 from overclock.errors import MissingError, UsageError
 from overclock.recipe.agents.base import Work

@@ -15,8 +15,8 @@ from overclock.recipe.loop.specification_loop import SpecificationJudge
 from overclock.recipe.loop.translate import resume, translate
 from overclock.recipe.project.new import new_project
 from overclock.recipe.project.project import Judging, load_project
-from overclock.recipe.references.check import play
-from overclock.recipe.references.written_source import check_reference, time_limit
+from overclock.recipe.references.play_check import play
+from overclock.recipe.references.static_check import check_reference, time_limit
 from overclock.recipe.runs.run import Run
 
 RULES = """\

@@ -7,9 +7,9 @@ import json
 import shutil
 
 import pytest
-from recipe.court import blobs, small_project
+from recipe.cartpole_candidates import CORRECT, SCRIPT, VERSIONS
 from recipe.projects import in_float64
-from recipe.story import SCRIPT, TRUTH, VERSIONS
+from recipe.scripted_run import small_project, stored_texts
 
 from overclock.errors import UsageError
 from overclock.recipe.agents.scripted import ScriptedAgent
@@ -76,7 +76,7 @@ def test_the_repair_prompts_say_what_is_wrong(told):
 def test_the_truth_holds_at_every_level(told):
     _, ended, report = told
     assert report["final"]["candidate"] == THIRD
-    assert (ended.run / "candidate" / "env.py").read_text() == TRUTH
+    assert (ended.run / "candidate" / "env.py").read_text() == CORRECT
     verdicts = {entry["level"]: entry["verdict"] for entry in report["final"]["levels"]}
     assert verdicts == dict.fromkeys([0, 1, 2, 3, 4, "held-out"], "pass")
     transfer = next(one["report"] for one in report["volatile"]["verification"] if one["level"] == 4)
@@ -101,7 +101,7 @@ def test_the_journal_replays_to_the_same_report(told, tmp_path, monkeypatch):
     with Run.open(ended.run) as old, Run.create(tmp_path / "1", {**old.about}) as new:
         *events, _ = old.journal.events()  # without its end, which the replay writes
         for event in events:
-            for name in blobs(event.facts):
+            for name in stored_texts(event.facts):
                 new.journal.store(old.journal.blob(name))
             new.journal.append(event.kind, **event.facts)
     shutil.copytree(ended.run / "scenarios", tmp_path / "1" / "scenarios")

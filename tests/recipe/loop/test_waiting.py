@@ -1,7 +1,7 @@
 """A run that waits for a person: what they have written for it is never taken away without their word."""
 
 import pytest
-from recipe.court import small_project
+from recipe.scripted_run import small_project
 
 from overclock.errors import UsageError
 from overclock.recipe.judging.judge import Judge

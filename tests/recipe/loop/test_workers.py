@@ -7,9 +7,9 @@ import socket
 import sys
 
 import pytest
-from recipe.court import small_project
 from recipe.fake_model.model import ScriptedModel
 from recipe.fake_model.script import Turn
+from recipe.scripted_run import small_project
 
 from overclock.errors import MissingError
 from overclock.recipe import sandbox as sandboxes
@@ -86,7 +86,7 @@ def test_agents_side_by_side_have_a_home_each_and_all_reach_the_gateway(hired, t
     assert [answer for _, answer in written] == ["200", "200"], ended
 
 
-BURGLAR = f"""#!{sys.executable}
+INTRUDING_AGENT = f"""#!{sys.executable}
 import json, pathlib, sys
 if "--version" in sys.argv:
     print("99.0.0")
@@ -102,7 +102,7 @@ for place in json.loads(pathlib.Path("places.json").read_text()):
 @pytest.mark.parametrize("sandbox", ["bubblewrap", "landlock"])
 def test_an_agent_writes_its_candidate_and_its_home_and_nothing_else_of_the_project(hired, tmp_path, sandbox):
     project, options = hired(1, sandbox)
-    (tmp_path / "tools" / "qwen").write_text(BURGLAR)
+    (tmp_path / "tools" / "qwen").write_text(INTRUDING_AGENT)
     with Run.create(project.folder / "runs" / "1", {}) as run, workers(project, run, options) as found:
         agent = run.folder.resolve() / "agent"
         places = [run.candidate, agent / "home", agent, agent / "logs", run.folder, project.folder, project.scenarios]

@@ -4,7 +4,7 @@ import dataclasses
 import json
 
 import pytest
-from recipe.court import FakeJudge, env, small_project
+from recipe.scripted_run import FakeJudge, env, small_project
 
 from overclock.cli.loop.options import show_end
 from overclock.recipe.agents.scripted import ScriptedAgent

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from recipe import story
+from recipe import cartpole_candidates
 from recipe.projects import small_project
 
 from overclock.errors import UsageError
@@ -18,9 +18,9 @@ from overclock.recipe.studies.compare import compare, who
 from overclock.results import encode
 
 WRONG = {  # which levels see what is wrong with a version; whole episodes do not show the counter
-    story.SIGN_ERROR: (1, 2, 3, "held-out"),
-    story.SURVIVES: (2,),
-    story.TRUTH: (),
+    cartpole_candidates.SIGN_ERROR: (1, 2, 3, "held-out"),
+    cartpole_candidates.COUNTER_SURVIVES_RESET: (2,),
+    cartpole_candidates.CORRECT: (),
 }
 
 
@@ -54,7 +54,8 @@ def told(*asked, **more):
 
 
 def compared(project, ways, agent=None, agents=()):
-    agent = agent or ScriptedAgent(story.SCRIPT, Usage(calls=1, input_tokens=900, output_tokens=100, dollars=0.5))
+    usage = Usage(calls=1, input_tokens=900, output_tokens=100, dollars=0.5)
+    agent = agent or ScriptedAgent(cartpole_candidates.SCRIPT, usage)
     return compare(project, agents, ways, RunOptions(sandbox="none", agent=agent), judge=FakeJudge)
 
 

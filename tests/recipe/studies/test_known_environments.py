@@ -18,7 +18,7 @@ from overclock.recipe.loop.translate import Finished
 from overclock.recipe.project.new import new_project
 from overclock.recipe.project.project import AgentChoice
 from overclock.recipe.project.twin import walk
-from overclock.recipe.references.branch_facts import reference_branches
+from overclock.recipe.references.branch_coverage import reference_branches
 from overclock.recipe.studies.known_environments import Known, chosen, known, translate_known
 from overclock.recipe.studies.known_facts import code_lines, facts, largest_error, source_lines
 from overclock.verify.sides.process import CouldNotVerifyError

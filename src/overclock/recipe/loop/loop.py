@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 from overclock.recipe.judging.hygiene.frozen import Frozen
-from overclock.recipe.judging.hygiene.meaning import meaning
+from overclock.recipe.judging.hygiene.program_hash import program_hash
 from overclock.recipe.judging.judged_by import store_rules
 from overclock.recipe.judging.required_levels import levels_to_rank_by, levels_up_to
 from overclock.recipe.judging.speed import Race
@@ -226,7 +226,7 @@ class Loop:
                 f"optimise-{number + 1}", "optimise", 3, None, number,
                 lambda task, best=best: self.context.briefing.optimise(task, best, attempts), self.ranked_by(3),
             ))  # fmt: skip
-            if meaning(self.candidate) == meaning(last):
+            if program_hash(self.candidate) == program_hash(last):
                 self.go_on_with(last)
                 break  # nothing was worth another change
             race, why = self._faster(last)
@@ -267,7 +267,7 @@ class Loop:
 
 def _changed(before: Frozen, after: Frozen, level: Level) -> bool:
     """Whether there is anything new to judge; comments count where the text itself is read."""
-    return before.hash != after.hash and (level == HYGIENE or meaning(before) != meaning(after))
+    return before.hash != after.hash and (level == HYGIENE or program_hash(before) != program_hash(after))
 
 
 def _levels(levels: Sequence[int]) -> str:

@@ -21,9 +21,9 @@ from overclock.recipe.loop.specification import FOLDER, KIND, OUTPUT, Specificat
 from overclock.recipe.loop.tasks import TaskRequest
 from overclock.recipe.project.project import Project, load_project
 from overclock.recipe.project.twin import GIB
-from overclock.recipe.references.check import checker_spec
+from overclock.recipe.references.play_check import checker_spec
+from overclock.recipe.references.static_check import check_reference
 from overclock.recipe.references.surveyor import SECONDS, Surveyed, read_survey
-from overclock.recipe.references.written_source import check_reference
 from overclock.recipe.sandbox import sandboxed
 from overclock.verify.sides.process import CouldNotVerifyError, ProcessSubject
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from overclock.files import write_whole
 from overclock.recipe.judging.hygiene.frozen import Frozen
-from overclock.recipe.judging.hygiene.meaning import meaning
+from overclock.recipe.judging.hygiene.program_hash import program_hash
 from overclock.recipe.judging.judged_by import store_rules
 from overclock.recipe.judging.speed import Race
 from overclock.recipe.judging.verdict import HELD_OUT, HYGIENE, Level, Verdict
@@ -52,7 +52,11 @@ class Verdicts:
         for level in levels:
             self._forget_outdated()
             key = (frozen.hash, level, module)
-            program = (frozen.hash if level == HYGIENE else meaning(frozen), level, module)  # hygiene reads the text
+            program = (
+                frozen.hash if level == HYGIENE else program_hash(frozen),
+                level,
+                module,
+            )  # hygiene reads the text
             given = self._given.get(key)
             facts = given or self._recorded(frozen, level, program)
             for seed, new in self._seeds(frozen, level, module) if facts is None else ():

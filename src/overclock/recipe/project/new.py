@@ -29,10 +29,10 @@ from overclock.recipe.project.project import (
 )
 from overclock.recipe.project.values import safe_name
 from overclock.recipe.survey.live.profile import Profile, profile
-from overclock.recipe.survey.static.advise import Advice, advise
 from overclock.recipe.survey.static.decompose import Dropped, dropped, plan
 from overclock.recipe.survey.static.obstacles import Obstacle, obstacles
 from overclock.recipe.survey.static.source import Source, resolve
+from overclock.recipe.survey.static.target_advice import Advice, advise
 
 if TYPE_CHECKING:
     from overclock.translate.program import Program

@@ -15,7 +15,7 @@ from overclock.recipe.judging.original_speed import BATCH, beside_original
 from overclock.recipe.loop.translate import Finished
 from overclock.recipe.project.project import Project
 from overclock.recipe.project.twin import project_twin
-from overclock.recipe.references.branch_facts import reference_branches
+from overclock.recipe.references.branch_coverage import reference_branches
 from overclock.recipe.studies.candidate_mutants import mutation_score
 from overclock.recipe.studies.known_compile import compile_seconds
 from overclock.verify.contract import Twin
