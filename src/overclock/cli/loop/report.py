@@ -28,7 +28,7 @@ class Report:
     """Print one JSON object (schema overclock.run/1) as well as writing the files."""
 
     def run(self) -> int:
-        """Compute, write, print."""
+        """Compute the report, write its files, print it."""
         from overclock.recipe.runs.page import summary, write_run_report
         from overclock.recipe.runs.report import run_report
         from overclock.recipe.runs.run import Run, find

@@ -29,7 +29,7 @@ class Status:
     """Print one JSON object (schema overclock.status/1) instead of a table."""
 
     def run(self) -> int:
-        """Read and print."""
+        """Read the journal and print the status."""
         from overclock.recipe.runs.run import Run, find
         from overclock.recipe.runs.status import status
         from overclock.recipe.runs.words import status_lines

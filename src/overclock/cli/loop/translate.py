@@ -47,12 +47,11 @@ class _Run(AgentCommand):
 
     def end(self, finished: "Finished") -> int:
         """Print how a run ended; returns the exit code."""
-        report = {"schema": "overclock.translate/1", **encode(finished)}
         if self.json:
-            output.emit(report)
+            output.emit({"schema": "overclock.translate/1", **encode(finished)})
         else:
             print(f"{finished.outcome}{_spent(finished.cost)}: {finished.sentence}")
-            show_end(report)
+            show_end(finished)
         return EXIT_CODES[finished.outcome]
 
 

@@ -36,7 +36,7 @@ class Judgement:
 
     @classmethod
     def of(cls, facts: Facts) -> "Judgement":
-        """From an event 'judged'."""
+        """The judgement of an event 'judged' of the journal."""
         names = [field.name for field in dataclasses.fields(FailureSummary)]
         failure = facts["failure"] and FailureSummary(**{name: facts["failure"].get(name) for name in names})
         return cls(facts["level"], facts["verdict"], facts["tests_passed"], facts["tests_total"], failure)
