@@ -8,6 +8,7 @@ from overclock.bench.tables import rate
 from overclock.cli import output
 from overclock.cli.loop.options import EXIT_CODES
 from overclock.cli.progress import ProgressDisplay
+from overclock.results import encode
 
 FOLDER = Path("runs/demo")
 SOURCE = "CartPole-v1"
@@ -57,7 +58,7 @@ class Demo:
             with output.console().status("timing it beside the original"):
                 timed = [speeds(project, ended, batch) for batch in self.batch]
         if self.json:
-            output.emit({"schema": "overclock.demo/1", **dataclasses.asdict(ended), "speed": timed})
+            output.emit({"schema": "overclock.demo/1", **encode(ended), "speed": timed})
         else:
             self._show(ended, timed)
         return EXIT_CODES[ended.outcome]
