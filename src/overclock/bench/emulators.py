@@ -100,7 +100,6 @@ class EmulatorTrainingRunner:
         return self._config.num_steps * units_lasting(seconds, self._run)
 
     def prepare(self, steps: int) -> float:
-        """As `Runner.prepare`."""
         self._updates = steps // self._config.num_steps
         return self._compile_seconds
 
@@ -109,7 +108,6 @@ class EmulatorTrainingRunner:
         return 0
 
     def call(self) -> None:
-        """As `Runner.call`."""
         self._run(self._updates)
 
     def _run(self, updates: int) -> None:
@@ -117,7 +115,6 @@ class EmulatorTrainingRunner:
             self._returns.append(float(self._runs.update()["return"][0]))
 
     def facts(self) -> TrainingFacts:
-        """As those of `overclock.bench.training`."""
         close(self._vector)
         return training_facts(self._returns)
 

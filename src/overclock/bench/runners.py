@@ -141,7 +141,6 @@ class JaxRunner:
         return state, checksum, float(sum(summary.episodes for summary in summaries))
 
     def stored_bytes(self) -> int:
-        """As `Runner.stored_bytes`."""
         if not self._store:
             return 0
         _, outputs = jax.eval_shape(self._step, jax.eval_shape(self._start))
@@ -184,7 +183,7 @@ class HostBatch(Protocol):
         ...
 
     def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-        """(obs, reward, terminated, truncated)."""
+        """Step every lane: (obs, reward, terminated, truncated)."""
         ...
 
 
@@ -203,13 +202,11 @@ class HostRunner:
         self._batch, self._table, self._store = batch, windows(actions, identity.batch), store
 
     def plan(self, seconds: float) -> int:
-        """As `Runner.plan`."""
         self._batch.reset()
         self._memory = None
         return units_lasting(seconds, self._play)
 
     def prepare(self, steps: int) -> None:
-        """As `Runner.prepare`."""
         self._steps, self._played = steps, 0
         self._batch.reset()
         self._memory = None
@@ -217,7 +214,6 @@ class HostRunner:
             self._memory = [np.empty((steps, *leaf.shape), leaf.dtype) for leaf in self._one_step()]
 
     def stored_bytes(self) -> int:
-        """As `Runner.stored_bytes`."""
         self._batch.reset()
         return sum(leaf.nbytes for leaf in self._one_step()) if self._store else 0
 
@@ -225,7 +221,6 @@ class HostRunner:
         return [np.asarray(leaf) for leaf in jax.tree.leaves((*self._batch.step(self._table[0]), self._table[0]))]
 
     def call(self) -> None:
-        """As `Runner.call`."""
         self._play(self._steps)
         self._played += self._steps
 

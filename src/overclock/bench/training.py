@@ -65,7 +65,6 @@ class TrainingRunner:
         return 0
 
     def call(self) -> None:
-        """As `Runner.call`."""
         self._run(self._updates)
 
     def _run(self, updates: int) -> None:
