@@ -58,7 +58,7 @@ def turn(batch: Any, actions: list[Any], lanes: int) -> float:
 
 
 def say(text: str) -> None:
-    """On stdout, at once."""
+    """Print a line without buffering, so that progress is seen in a pipe."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
