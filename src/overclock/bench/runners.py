@@ -1,6 +1,7 @@
 """What is timed, behind one interface: a JAX program (`JaxRunner`) or a batch stepped from Python (`HostRunner`)."""
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -260,6 +261,30 @@ class HostRunner:
             steps += 1
         restarts = ends if self.identity.autoreset == "next_step" else 0
         return Facts(hexadecimal(checksum), (steps * lanes - restarts) / ends if ends else None, program_bytes=None)
+
+
+class UpdatesRunner:
+    """Updates of a trainer as something that is timed; `_run(updates)` notes their mean returns."""
+
+    unroll = None
+    actions = "the policy's"
+
+    def __init__(self, identity: Identity) -> None:
+        self.identity, self._updates, self._compile_seconds = identity, 0, 0.0
+        self._returns: list[float] = []
+
+    def stored_bytes(self) -> int:
+        return 0
+
+    def call(self) -> None:
+        self._run(self._updates)
+
+    def _run(self, updates: int) -> None:
+        raise NotImplementedError
+
+    def facts(self) -> TrainingFacts:
+        """The last mean return, None where no episode ended in the last update."""
+        return TrainingFacts(self._returns[-1] if math.isfinite(self._returns[-1]) else None, None)
 
 
 def windows(actions: np.ndarray, lanes: int) -> np.ndarray:
