@@ -35,7 +35,7 @@ class Demo:
     """Print one JSON object (schema overclock.demo/1) instead of sentences."""
 
     def run(self) -> int:
-        """Translate, judge, time, print."""
+        """Translate the original, judge and time the translation, and show the result."""
         from overclock.recipe.loop.context import OptionalSteps, RunOptions
         from overclock.recipe.loop.translate import translate
         from overclock.recipe.project.new import BUILT_IN, new_project
