@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from overclock.env.registry import load
+from overclock.results import encode
 from overclock.verify.property.calls import Call, Recorder
 from overclock.verify.property.code_coverage import CodeCoverage
 from overclock.verify.property.module import Module, collect
@@ -71,8 +72,8 @@ class RecordedReference:
         return dataclasses.asdict(collect(module, kept, boundary, total))
 
     def coverage(self) -> dict[str, Any]:
-        """What ran of the recorded functions since the start; ends the measurement."""
-        return self._coverage.report(self._recorder.functions)
+        """What ran of the recorded functions since the start (`Coverage`); ends the measurement."""
+        return encode(self._coverage.report(self._recorder.functions))
 
     def _boundary_calls(self, module: Module) -> list[Call]:
         """Every call made by a module's boundary inputs; modules that share them run them once."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from overclock.env.registry import load
 from overclock.errors import UsageError
+from overclock.results import encode
 from overclock.vector.fused import Backend, UnsupportedError, lane_map
 from overclock.verify.property.code_coverage import CodeCoverage, FunctionsRun, exported_functions, modules_behind
 from overclock.verify.property.module import Module, Performance
@@ -71,8 +72,8 @@ class ModuleRunner:
         return {"outputs": outputs, "ran": sorted(ran), "by_xla": by_xla}
 
     def coverage(self) -> dict[str, Any]:
-        """What ran of all functions so far; ends the measurement."""
-        return self._coverage.report()
+        """What ran of all functions so far (`Coverage`); ends the measurement."""
+        return encode(self._coverage.report())
 
 
 def run_batch(

@@ -11,6 +11,7 @@ from overclock.env import registry
 from overclock.env.environment import Environment, EnvState, select
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Box, Discrete, MultiDiscrete
+from overclock.results import encode
 from overclock.vector.fused import Backend, lane_map, works_here
 from overclock.vector.host import flatten_state
 from overclock.vector.vectorize import select_lanes
@@ -135,7 +136,7 @@ class JaxSubject:
         self._checks = self._checks or SelfChecks(
             self._env, self._params, strays=strays or {}, backend=self.backend or "xla"
         )
-        return self._checks.run(check)
+        return encode(self._checks.run(check))
 
     def _reset_lane(self, chosen: Any, draw: Any, lane: EnvState) -> tuple[EnvState, dict[str, Any]]:
         lane = select(chosen, self._env.begin(draw, self._params), lane)
