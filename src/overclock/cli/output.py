@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from overclock.files import finite
+from overclock.results import encode
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,8 +17,12 @@ if TYPE_CHECKING:
 PIPED_WIDTH = 200  # columns of a table that goes to a file or a pipe, where nobody's window limits it
 
 
-def emit(payload: dict[str, Any]) -> None:
-    """Print the one JSON object of a `--json` run. It must name its `schema`; numbers JSON lacks become null."""
+def emit(report: Any) -> None:
+    """Print the one JSON object of a `--json` run: a dictionary or a dataclass that names its `schema`.
+
+    Numbers that JSON lacks become null.
+    """
+    payload = encode(report)
     if not isinstance(payload.get("schema"), str):
         raise ValueError("A JSON report needs a 'schema' field, for example 'overclock.list/1'.")
     sys.stdout.write(json.dumps(finite(payload), allow_nan=False) + "\n")

@@ -40,7 +40,7 @@ class VerifyReport:
 
     schema: Literal["overclock.verify/1"] = "overclock.verify/1"
     env: str
-    reference: str
+    reference: str | None
     contract: dict[Precision, list[Field]]
     verdict: Verdict
     self_check: ReferenceCheck

@@ -109,7 +109,7 @@ class Loop:
         """Repair until the candidate holds up to this level; `part`: only what was translated so far."""
         while (verdict := self._first_failure(up_to, part)) is not None:
             assert verdict.failure is not None
-            level, sentence = verdict.level, verdict.failure["sentence"]
+            level, sentence = verdict.level, verdict.failure.sentence
             if not self.parts.options.repair:
                 raise Stop("stuck", f"Level {level} failed, and this run repairs nothing: {sentence}")
             if how := self._stuck(verdict):
@@ -141,7 +141,7 @@ class Loop:
         assert verdict.failure is not None
         level, failure, tried = verdict.level, verdict.failure, tuple(self._tried)
         tries = self._tries[level] = self._tries.get(level, 0) + 1
-        self._tried.append(f"level {level}: {failure['sentence']}")
+        self._tried.append(f"level {level}: {failure.sentence}")
         number, shown = self._repairs, level if isinstance(level, int) else 3
         self._repairs += 1
         counted = (tries, self.parts.project.limits.iterations)
@@ -156,7 +156,7 @@ class Loop:
             verdict = self.steps.judge(level, part)
             if not verdict.passed:
                 if not known and verdict.failure is not None:
-                    self.say(f"{level_words(level)}: {verdict.failure['sentence']}")
+                    self.say(f"{level_words(level)}: {verdict.failure.sentence}")
                 return verdict
         return None
 
@@ -191,14 +191,14 @@ class Loop:
                 self.steps.go_back(last)
         if kept and 4 in self.parts.project.judging.levels and not (verdict := self.steps.judge(4)).passed:
             for candidate in kept:
-                self._decide(candidate, False, before, {}, (verdict.failure or {})["sentence"])
+                self._decide(candidate, False, before, {}, _sentence(verdict))
             self.steps.go_back(slow)
 
     def _faster(self, best: Frozen) -> tuple[Race | None, str]:
         """How a change that holds compares with the best so far, and what came of it."""
         failed = self._first_failure(3)
         if failed is not None:
-            return None, (failed.failure or {})["sentence"]
+            return None, _sentence(failed)
         race = self.steps.race(best)
         if race is None:
             return None, "it could not be timed"
@@ -219,3 +219,8 @@ def _changed(before: Frozen, after: Frozen, level: Level) -> bool:
 
 def _levels(levels: Sequence[int]) -> str:
     return f"level {levels[0]}" if len(levels) == 1 else f"levels {', '.join(map(str, levels))}"
+
+
+def _sentence(failed: Verdict) -> str:
+    assert failed.failure is not None  # a verdict that did not pass says why
+    return failed.failure.sentence

@@ -14,7 +14,7 @@ from overclock.recipe.judging.hygiene.frozen import Frozen
 from overclock.recipe.judging.hygiene.meaning import meaning
 from overclock.recipe.judging.judged_by import store_rules
 from overclock.recipe.judging.speed import Race
-from overclock.recipe.judging.verdict import HELD_OUT, HYGIENE, Level, Verdict
+from overclock.recipe.judging.verdict import HELD_OUT, HYGIENE, Level, Verdict, verdict_of
 from overclock.recipe.judging.verdict_history import attempts, failed_seeds, purpose
 from overclock.recipe.loop.diary import Diary
 from overclock.recipe.loop.parts import Parts, Stop
@@ -42,7 +42,7 @@ class Verdicts:
         self._forget_outdated()
         key = (frozen.hash, level, module)
         if key in self._known:
-            return _verdict(self._known[key])
+            return verdict_of(self._known[key])
         # Hygiene reads the text itself.
         program = (frozen.hash if level == HYGIENE else meaning(frozen), level, module)
         if program in self._of_programs:
@@ -52,7 +52,7 @@ class Verdicts:
         else:
             known = self._drawn(frozen, level, module)
         self._of_programs[program] = self._known[key] = known
-        verdict = _verdict(known)
+        verdict = verdict_of(known)
         if add_tests:
             self.add_tests(verdict)
         return verdict
@@ -93,7 +93,7 @@ class Verdicts:
         if self._now() != self._stored():
             raise Stop("stopped", "The contract or a scenario changed while it was judged; resume, to judge by it.")
         if verdict.verdict == NO_VERDICT:  # not the candidate's fault, and no fact about it
-            said = (verdict.failure or {}).get("sentence", "nothing says why")
+            said = "nothing says why" if verdict.failure is None else verdict.failure.sentence
             raise Stop("stopped", f"Level {level} could not decide: {said}")
         return verdict
 
@@ -103,15 +103,17 @@ class Verdicts:
         while (known := self._diary.past.take_if("test added")) is not None:
             write_whole(scenarios / f"{known['name']}.json", journal.blob(known["file"]))
             self._tests.add(known["name"])
-        repro = (verdict.failure or {}).get("repro") or {}
-        if not repro.get("folder") or 2 not in self._parts.project.judging.levels or not self._diary.past.over:
+        repro = None if verdict.failure is None else verdict.failure.repro
+        if repro is None or repro.folder is None:
             return
-        for scenario in repro_scenarios(Path(repro["folder"])):
+        if 2 not in self._parts.project.judging.levels or not self._diary.past.over:
+            return
+        for scenario in repro_scenarios(Path(repro.folder)):
             if scenario.name not in self._tests:
                 self._tests.add(scenario.name)
                 content = format_scenario(scenario).encode()
                 file = journal.store(content)
-                journal.append("test added", level=2, name=scenario.name, why=repro["sentence"], file=file)
+                journal.append("test added", level=2, name=scenario.name, why=repro.sentence, file=file)
                 write_whole(scenarios / f"{scenario.name}.json", content)
 
     def speed(self, frozen: Frozen) -> dict[str, float]:
@@ -172,11 +174,6 @@ class Verdicts:
 
     def _stored(self) -> str:
         return store_rules(self._diary.journal, self._parts.project, self._parts.briefing.scenarios)
-
-
-def _verdict(facts: dict[str, Any]) -> Verdict:
-    names = ("level", "verdict", "tests_passed", "tests_total", "failure")
-    return Verdict(**{name: facts[name] for name in names})
 
 
 def repro_scenarios(folder: Path) -> list[Scenario]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from overclock.errors import MissingError
 from overclock.files import finite, write_whole
+from overclock.recipe.judging.verdict import kept_level
 from overclock.recipe.runs.cost import nothing_used
 from overclock.recipe.runs.curve import curve_picture
 from overclock.recipe.runs.tables import (
@@ -29,6 +30,7 @@ from overclock.recipe.runs.words import (
 )  # fmt: skip
 from overclock.recipe.runs.status import short
 from overclock.report.table import tone
+from overclock.verify.rollout.result import RolloutLevel
 
 DIFF_LINES = 300  # of one diff on the page; report.json has all of it
 
@@ -104,9 +106,10 @@ def summary(report: Report) -> list[str]:
 
 def about_walk(report: Report) -> str:
     """What holds of level 3's walk over every state, where there was one; the final table says what it saw."""
-    found = [entry["report"] for entry in report["volatile"]["verification"] if entry["level"] == 3]
-    walk = found[0].get("exhaustive") if found and found[0] else None
-    return "" if not walk or not walk["notes"] else f"About the walk over every state: {'; '.join(walk['notes'])}."
+    found = [kept_level(entry["report"]) for entry in report["volatile"]["verification"] if entry["level"] == 3]
+    walk = found[0].exhaustive if found and isinstance(found[0], RolloutLevel) else None
+    notes = [] if walk is None else walk.notes
+    return f"About the walk over every state: {'; '.join(notes)}." if notes else ""
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:

@@ -188,7 +188,7 @@ def _checked(
         except CouldNotVerifyError as error:
             return {"verdict": "could not verify", "level": level, "sentence": str(error)}
         if not verdict.passed:
-            said = (verdict.failure or {}).get("sentence", verdict.verdict)
+            said = verdict.verdict if verdict.failure is None else verdict.failure.sentence
             return {"verdict": verdict.verdict, "level": level, "sentence": said}
     return {"verdict": "pass", "level": None, "sentence": "It holds at every level of the project."}
 

@@ -19,6 +19,7 @@ from overclock.env import registry
 from overclock.recipe.studies.localise_code import Code, Runs, code_of, every
 from overclock.recipe.studies.localise_facts import Fact, FactFinder, Found
 from overclock.recipe.studies.localise_trace import Line, Traced
+from overclock.results import encode
 from overclock.verify.mutation import equivalent_mutants
 from overclock.verify.mutation.mutants import Mutant, mutants_of, sample
 from overclock.verify.mutation.mutate import available_cores, require_some, side_by_side, sources_of
@@ -143,7 +144,7 @@ class Suspicion:
                 "has_line": line in lines,
                 "has_function": place in left,
             }
-        return {**mutant.describe(), "views": shown}
+        return {**encode(mutant.facts), "views": shown}
 
     def views(self, found: Mapping[int, Found]) -> dict[str, tuple[int, tuple[Fact, ...], frozenset[Line]]]:
         """By view, for those that notice anything: the level, its facts, the lines left."""

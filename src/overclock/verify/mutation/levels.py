@@ -32,7 +32,6 @@ from overclock.verify.rollout.lockstep import Mode
 from overclock.verify.sides.process import CouldNotVerifyError, ProcessSubject
 from overclock.verify.sides.subject import Observed
 
-NAMES = {1: "property", 2: "interaction", 3: "rollout"}
 STEPWISE: tuple[Mode, ...] = ("per_step",)  # for the long episodes of a scripted player, as in `verify`
 SURVIVED = Outcome(False)
 

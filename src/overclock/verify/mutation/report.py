@@ -11,7 +11,7 @@ from overclock.env import registry
 from overclock.errors import UsageError
 from overclock.files import write_whole
 from overclock.results import decode, encode, extended
-from overclock.verify.mutation.levels import NAMES
+from overclock.verify.levels import LEVELS
 from overclock.verify.mutation.mutants import Mutant, operators_of
 from overclock.verify.mutation.result import (
     EquivalentMutant,
@@ -107,7 +107,7 @@ def _level(level: int, counted: Sequence[Mutant], outcomes: Outcomes) -> LevelSc
     first = sum(min((n for n, o in outcomes[m.id].items() if o.killed), default=None) == level for m in counted)
     only = sum([n for n, o in outcomes[m.id].items() if o.killed] == [level] for m in counted)
     return LevelScore(
-        name=NAMES[level],
+        name=LEVELS[level].name,
         killed=len(killed),
         share=len(killed) / len(own) if own else 0.0,
         first=first,

@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 from overclock.results import absent
 from overclock.verify.contract import Precision
-from overclock.verify.statistics import Equivalence, Margin
-from overclock.verify.statistics.power import Verdict
+from overclock.verify.statistics.margin import Margin
+from overclock.verify.statistics.verdict import Equivalence, Verdict
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
