@@ -115,8 +115,8 @@ def test_the_command_keeps_kernels_apart_and_its_repro_is_about_the_kernel(tmp_p
     assert "cartpole-v1 as a C kernel against gymnasium:CartPole-v1" in capsys.readouterr().out
     folder = tmp_path / "runs" / "verify-cartpole-v1-c-plant-polemass-plus"
     report = json.loads((folder / "report.json").read_text())["verify"]
-    assert report["backend"] == "c"
-    assert report["command"].endswith("--only 3 --plant polemass-plus --backend c")
+    assert report.backend == "c"
+    assert report.command.endswith("--only 3 --plant polemass-plus --backend c")
     assert performance_name(report) == "cartpole-v1 as a C kernel"
     assert "<code>overclock mutate cartpole-v1</code>" in (folder / "report.html").read_text()
     [ready] = (folder / "repro" / "1").glob("test_*.py")
@@ -161,7 +161,7 @@ def test_the_page_tells_the_speed_of_what_was_judged():
 
 @pytest.mark.parametrize("name", RULES)
 def test_the_self_checks_of_level_2_hold_for_a_kernel(name, checks_of_a_kernel):
-    assert checks_of_a_kernel.run(name)["passed"]
+    assert checks_of_a_kernel.run(name).passed
 
 
 @pytest.fixture(scope="module")
