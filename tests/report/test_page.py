@@ -10,7 +10,9 @@ import pytest
 pytest.importorskip("jinja2", reason="the page needs the extra 'report'")
 pytest.importorskip("matplotlib", reason="the page needs the extra 'report'")
 
-from overclock.report.page import html, markdown, write_report
+from report.reading import html, markdown, write_report
+
+from overclock.results import encode
 
 LARGEST = 1_000_000  # bytes; a page that is mailed around
 
@@ -193,7 +195,7 @@ def walk(monkeypatch):
     def walked(params=None, **limits):
         lake = worlds.lake(4, params)
         sides = [registry.load(s.entry_point)(16, **dict(s.options)) for s in (lake.reference, lake.performance)]
-        return explore(lake, "float32", *sides, **limits)
+        return encode(explore(lake, "float32", *sides, **limits))
 
     return walked
 
