@@ -23,7 +23,7 @@ LISTINGS = Path(__file__).resolve().parents[1] / "docs" / "gallery"
 
 
 def main() -> None:
-    """Print the page."""
+    """Print the page, after copying the listings that were asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("report", type=Path, help="the JSON file")
     parser.add_argument("--mutants", type=Path, help="the JSON file of another run, with planted mistakes")

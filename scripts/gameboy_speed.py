@@ -81,7 +81,7 @@ def command(asked: argparse.Namespace) -> str:
 
 
 def say(text: str) -> None:
-    """On stdout, at once."""
+    """Print a line without buffering, so that progress is seen in a pipe."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 

@@ -144,7 +144,7 @@ CONTINUOUS_8 = [
 
 
 def main() -> None:
-    """Write everything."""
+    """Write the scenarios of every variant, replacing those that are there."""
     for name, scenarios in (
         ("frameskip_1", FRAMESKIP_1), ("frameskip_8", FRAMESKIP_8), ("continuous", CONTINUOUS),
         ("continuous_8", CONTINUOUS_8),

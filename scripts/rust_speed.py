@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from overclock.errors import MissingError
-from overclock.recipe.agents.built_in import program_of
+from overclock.recipe.agents.builtin_agent import program_of
 from overclock.recipe.judging.original_speed import SpeedUp, beside_original
 from overclock.recipe.judging.rust import target
 from overclock.recipe.loop.briefing import MAIN
@@ -59,7 +59,7 @@ def measured(one: Known) -> SpeedUp:
 
 
 def say(text: str) -> None:
-    """On stdout, at once."""
+    """Print a line without buffering, so that progress is seen in a pipe."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 

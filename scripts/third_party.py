@@ -32,7 +32,7 @@ Row = dict[str, Any]
 
 
 def main() -> int:
-    """The exit code."""
+    """Run the rows and print their table; the exit code is 1 if one is not as expected."""
     options = parsed()
     with ROWS.open("rb") as stream:
         rows: list[Row] = tomllib.load(stream)["environment"]
@@ -53,7 +53,7 @@ def main() -> int:
 
 
 def parsed() -> argparse.Namespace:
-    """The command line."""
+    """The options of the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--into", help="folder for the packages (default: a temporary one)")
     parser.add_argument("--only", default="", help="a part of the names to run")
@@ -128,9 +128,9 @@ def attempt(row: Row, folder: str) -> Row:
 def maker(row: Row) -> Callable[[], Any]:
     """What gives a new instance; constructors that draw give the same constants each time."""
     import numpy as np
+    from overclock.recording.sites.hooks import Lane, running
 
     from overclock.env.registry import load
-    from overclock.recording.sites.hooks import Lane, running
     from overclock.recording.sites.install import hooked
 
     if "before" in row:
@@ -158,7 +158,7 @@ def as_expected(row: Row) -> bool:
 
 
 def show(rows: list[Row]) -> None:
-    """A table for people."""
+    """Print the rows as a table, and how many are as expected."""
     width = max((len(row["name"]) for row in rows), default=0)
     for row in rows:
         mark = " " if row["as_expected"] else "!"
@@ -170,7 +170,7 @@ def show(rows: list[Row]) -> None:
 
 
 def say(line: str) -> None:
-    """On stdout."""
+    """Print a line on standard output."""
     sys.stdout.write(line + "\n")
 
 

@@ -12,15 +12,15 @@ from quick_compile import compiled_quickly
 
 # The longest files, of many seconds each. They are handed out first: one that begins last leaves all other cores idle.
 LONGEST = (
-    "translate/test_traps.py", "test_documents.py", "recipe/judging/test_judge.py", "verify/test_engine.py",
-    "gameboy/test_against_pyboy.py", "verify/rollout/test_lockstep.py", "vector/fused/test_arrays.py",
-    "envs/pong/test_reference.py", "verify/property/test_level.py", "verify/repro/test_shrink.py",
-    "env/test_contract.py", "planar/test_control_steps.py", "recipe/contract/test_draw_modules.py",
-    "vector/fused/test_elementwise.py", "envs/robots/test_twins.py", "envs/pong/test_rust_twins.py",
-    "train/networks/test_network.py", "verify/interaction/test_level.py", "recipe/export/test_package.py",
-    "cli/loop/test_translate.py", "recipe/redteam/test_redteam.py", "vector/test_lanes.py",
-    "vector/fused/test_environments.py", "train/test_ppo.py", "vector/test_resets.py", "train/test_evaluate.py",
-    "train/test_probes.py", "verify/transfer/test_level.py",
+    "translate/test_traps.py", "test_documents.py", "test_tutorial.py", "recipe/judging/test_judge.py",
+    "verify/test_engine.py", "gameboy/test_against_pyboy.py", "verify/rollout/test_lockstep.py",
+    "vector/fused/test_arrays.py", "envs/pong/test_reference.py", "verify/property/test_level.py",
+    "verify/repro/test_shrink.py", "env/test_contract.py", "planar/test_control_steps.py",
+    "recipe/contract/test_draw_modules.py", "vector/fused/test_elementwise.py", "envs/robots/test_twins.py",
+    "envs/pong/test_rust_twins.py", "train/networks/test_network.py", "verify/interaction/test_level.py",
+    "recipe/export/test_package.py", "cli/loop/test_translate.py", "recipe/redteam/test_redteam.py",
+    "vector/test_lanes.py", "vector/fused/test_environments.py", "train/test_ppo.py", "vector/test_resets.py",
+    "train/test_evaluate.py", "train/test_probes.py", "verify/transfer/test_level.py",
 )  # fmt: skip
 
 # A shell that starts the tests in the background lets them ignore Ctrl-C, and so would every program they start.

@@ -18,11 +18,13 @@ ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted(
     [
         ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
         *(ROOT / "docs").glob("*.md"),
         *(ROOT / "docs/case_studies").glob("*.md"),
         *(ROOT / "src/overclock/envs").glob("*/README.md"),
     ]
 )
+FOLLOWED = ROOT / "docs/environment.md"  # one program from top to bottom: test_tutorial.py
 FENCE = re.compile(r"^```(?P<language>\w+)[^\n]*\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
@@ -46,6 +48,8 @@ def marks(text: str) -> list:
 def blocks(language: str) -> list:
     found = []
     for document in DOCUMENTS:
+        if document == FOLLOWED:
+            continue
         for number, match in enumerate(FENCE.finditer(document.read_text())):
             if match["language"] == language:
                 body, name = match["body"], f"{document.relative_to(ROOT)}:{number}"

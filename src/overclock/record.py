@@ -1,7 +1,7 @@
 """Recording an environment as an animation: GIF, WebP or animated PNG, written whole or not at all."""
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -11,6 +11,7 @@ from PIL import Image
 from overclock.env import registry
 from overclock.errors import UsageError
 from overclock.files import write_whole
+from overclock.progress import Progress, silent
 
 SCHEMA = "overclock.record/1"
 FORMATS = {".gif": "GIF", ".webp": "WEBP", ".png": "PNG"}
@@ -21,7 +22,6 @@ GIF_MAX_FPS = 50.0  # viewers slow down frames shorter than two ticks
 MAX_FPS = 1000.0
 
 PolicyName = Literal["random", "controller", "still"]
-Progress = Callable[[Iterable[int]], Iterable[int]]
 
 
 def record(
@@ -33,7 +33,7 @@ def record(
     fps: float | None = None,
     width: int = 400,
     force: bool = False,
-    progress: Progress = iter,
+    progress: Progress = silent,
     options: Mapping[str, Any] | None = None,
     renderer: str | None = None,
 ) -> dict[str, Any]:
@@ -127,7 +127,8 @@ def _play(
     obs, state = env.reset(rng, params)
     yield render(env, state, params), False
     ended = False
-    for _ in progress(range(steps)):
+    for step in range(steps):
+        progress("Recording", step, steps)
         if ended:
             rng = rng.advance()
             obs, state = env.reset(rng, params)

@@ -1,4 +1,4 @@
-"""What the host-side adapter tests share: both backends, and a small environment with everything CartPole lacks."""
+"""What the host-side adapter tests share: the backends, and a small environment with everything CartPole lacks."""
 
 import dataclasses
 from typing import Any
@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 from jaxtyping import Array, Bool, Float, Int
 
+from overclock.c_compiler import c_compiler_fault
 from overclock.env import Box, Dict, Discrete, Environment, Params, Rng, Struct
 
 TOP = 4
 
 
-@pytest.fixture(params=["xla", "native"])
+@pytest.fixture(params=["xla", "c", "native"])
 def backend(request: pytest.FixtureRequest) -> str:
+    if request.param == "c" and c_compiler_fault():
+        pytest.skip(c_compiler_fault())
     if request.param == "native":
         pytest.importorskip("overclock_native", reason="the Rust extension overclock_native is not built")
     return request.param

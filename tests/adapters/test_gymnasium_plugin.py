@@ -8,6 +8,7 @@ import pytest
 
 import overclock
 from overclock.adapters import gymnasium_plugin
+from overclock.c_compiler import c_compiler_fault
 from overclock.env import registry as overclock_registry
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed")
@@ -164,3 +165,18 @@ def test_an_environment_of_ones_own_is_reachable(stairs, monkeypatch):
         assert info["action_mask"].tolist() == [1, 1, 1]
     finally:
         del gymnasium.registry["overclock/stairs-v0"]
+
+
+@pytest.mark.skipif(bool(c_compiler_fault()), reason=c_compiler_fault())
+def test_gymnasium_gets_the_fastest_backend_unless_told_otherwise():
+    for env in (gymnasium.make_vec(ID, num_envs=2), gymnasium.make(ID)):
+        assert env.unwrapped.host.venv.backend == "c"
+    for env in (gymnasium.make_vec(ID, num_envs=2, backend="xla"), gymnasium.make(ID, backend="xla")):
+        assert env.unwrapped.host.venv.backend == "xla"
+
+
+def test_without_a_c_compiler_gymnasium_gets_xla(monkeypatch):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    for env in (gymnasium.make_vec(ID, num_envs=2), gymnasium.make(ID)):
+        assert env.unwrapped.host.venv.backend == "xla"
+        env.reset(seed=1)

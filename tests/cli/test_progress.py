@@ -2,7 +2,7 @@
 
 import re
 
-from overclock.cli.progress import Progress
+from overclock.cli.progress import ProgressDisplay
 
 
 def told(capsys):
@@ -13,7 +13,7 @@ def told(capsys):
 
 
 def test_a_piece_is_told_once_when_it_is_over(capsys):
-    with Progress() as progress:
+    with ProgressDisplay() as progress:
         for done in range(3):
             progress("episodes", done, 3)
         assert told(capsys) == []
@@ -26,7 +26,7 @@ def test_a_piece_is_told_once_when_it_is_over(capsys):
 
 
 def test_what_is_said_comes_after_the_pieces_before_it_and_pieces_may_come_again(capsys):
-    with Progress() as progress:
+    with ProgressDisplay() as progress:
         progress("episodes", 3, 3)
         progress.say("level 3: the reward differs [0.0].")
         progress("episodes", 1, 3)
@@ -36,7 +36,7 @@ def test_what_is_said_comes_after_the_pieces_before_it_and_pieces_may_come_again
 
 
 def test_a_piece_that_was_cut_short_is_not_told(capsys):
-    progress = Progress()
+    progress = ProgressDisplay()
     progress.__enter__()
     progress("episodes", 1, 3)
     progress.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)

@@ -7,7 +7,7 @@ as the game needs them.
 from overclock.recipe.contract.codec import codec_fields, draw_field
 from overclock.recipe.contract.file import Closeness, ContractFile
 from overclock.recording.shapes import Many, Number
-from overclock.recording.sites.sites import Site
+from overclock.recording.sites.recorder import Site
 
 HAND = 16
 FILE = "gymnasium/envs/toy_text/blackjack.py"

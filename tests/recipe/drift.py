@@ -4,7 +4,7 @@ from overclock.recipe.contract.codec import codec_fields, draw_field
 from overclock.recipe.contract.file import Closeness, ContractFile
 from overclock.recording.shape_json import KEEP
 from overclock.recording.shapes import Choice, Exactly, Many, Maybe, Number, Record
-from overclock.recording.sites.sites import Site
+from overclock.recording.sites.recorder import Site
 
 REFERENCE = '''"""A boat at anchor, or not, in gusts of wind."""
 

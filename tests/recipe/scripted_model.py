@@ -2,9 +2,11 @@
 
 import re
 
+from recipe.fake_model.model import ScriptedModel
+from recipe.fake_model.script import Turn
 from recipe.story import VERSIONS
 
-from overclock.recipe.gateway import ScriptedModel, Tokens, Turn
+from overclock.recipe.gateway import Tokens
 
 TASK = re.compile(r"overclock task: (\S+) -->")
 

@@ -22,9 +22,9 @@ from quick_compile import quickest
 
 from overclock.recording import observations
 from overclock.recording.codec import InstanceCodec
+from overclock.recording.sites.call_sites import file_of
 from overclock.recording.sites.install import hooked
-from overclock.recording.sites.places import file_of
-from overclock.recording.sites.sites import Site, SiteRecorder, tupled
+from overclock.recording.sites.recorder import Site, SiteRecorder, tupled
 from overclock.translate.compiler import Compiler
 from overclock.translate.jax.file import print_jax
 from overclock.translate.profile import Profile, look

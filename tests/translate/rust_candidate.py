@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from overclock.recipe.agents.built_in import contract_of_program
+from overclock.recipe.agents.builtin_agent import contract_of_program
 from overclock.recipe.contract.codec import site_of
 from overclock.recipe.contract.file import load_contract, write_contract
 from overclock.recipe.judging.rust.hygiene import check_rust_source
@@ -13,7 +13,7 @@ from overclock.recipe.judging.rust.library import Library, load_library, rows
 from overclock.recording import observations
 from overclock.recording.codec import InstanceCodec
 from overclock.recording.sites.install import hooked
-from overclock.recording.sites.sites import SiteRecorder
+from overclock.recording.sites.recorder import SiteRecorder
 from overclock.translate.compiler import Compiler
 from overclock.translate.profile import look
 from overclock.translate.program import Program

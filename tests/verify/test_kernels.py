@@ -13,6 +13,7 @@ pytest.importorskip("gymnasium", reason="the reference of CartPole is Gymnasium'
 from overclock.bench.config import XLA, C
 from overclock.c_compiler import c_compiler_fault
 from overclock.cli import main
+from overclock.entry_point import EntryPoint
 from overclock.envs.cartpole.env import CartPole
 from overclock.envs.cartpole.twin import twin
 from overclock.errors import UsageError
@@ -95,7 +96,7 @@ def test_a_side_that_is_not_written_in_jax_has_no_kernel():
 def test_level_1_says_which_module_has_no_kernel():
     pytest.importorskip("coverage", reason="level 1 measures code coverage")
     side = twin().on("c").performance
-    runner = ModuleRunner(1, (side.entry_point, dict(side.options)), str(twin().modules))
+    runner = ModuleRunner(1, side.subject.as_json(), EntryPoint.of(twin().modules).as_json())
     limits = {name: np.array([value]) for name, value in (("low", -0.05), ("high", 0.05))}
     sample = runner.run("distribution", limits, 1)
     observed = runner.run("observe", {name: np.ones(3) for name in ("x", "x_dot", "theta", "theta_dot")}, 3)

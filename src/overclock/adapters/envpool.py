@@ -16,7 +16,6 @@ import numpy as np
 from overclock.adapters.envpool_xla import Batch, XlaFunctions, with_ids, xla_functions
 from overclock.adapters.gymnasium_spaces import to_gymnasium_space
 from overclock.adapters.host_border import (
-    Backend,
     batch_actions,
     build_host,
     copied,
@@ -24,11 +23,13 @@ from overclock.adapters.host_border import (
     require_one_player,
     rows,
 )
+from overclock.backends import HostBackend
+from overclock.env.autoreset import select
 from overclock.env.spaces import structure
 from overclock.errors import UsageError
 from overclock.vector.host import HostStep, HostVector, JaxHostVector
 from overclock.vector.resets import Fresh
-from overclock.vector.vectorize import VectorState, select_lanes
+from overclock.vector.vectorize import VectorState
 
 DEFAULT_SEED = 42  # EnvPool's
 
@@ -183,7 +184,7 @@ def make(
     batch_size: int | None = None,
     seed: int | list[int] = DEFAULT_SEED,
     max_episode_steps: int | None = None,
-    backend: Backend = "xla",
+    backend: HostBackend = "xla",
     **static: Any,
 ) -> EnvPool:
     """`envpool.make` for an Overclock id.
@@ -231,7 +232,7 @@ def _step_some(host: HostVector, actions: Any, ids: np.ndarray) -> HostStep:
 @jax.jit
 def _put_back(stepped: Any, before: VectorState, after: VectorState) -> VectorState:
     return after.replace(
-        lanes=select_lanes(stepped, after.lanes, before.lanes),
-        rng=select_lanes(stepped, after.rng, before.rng),
+        lanes=select(stepped, after.lanes, before.lanes),
+        rng=select(stepped, after.rng, before.rng),
         ended=jnp.where(stepped, after.ended, before.ended),
     )

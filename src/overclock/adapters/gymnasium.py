@@ -13,7 +13,6 @@ from overclock.adapters.gymnasium_reset import reset_arguments, reset_mask
 from overclock.adapters.gymnasium_spaces import batched, from_gymnasium_space, in_space, to_gymnasium_space
 from overclock.adapters.host_border import (
     NO_LIMIT,
-    Backend,
     Renderer,
     Seeds,
     batch_actions,
@@ -24,10 +23,11 @@ from overclock.adapters.host_border import (
     require_one_player,
     rows,
 )
+from overclock.backends import HostBackend
+from overclock.env.autoreset import Autoreset
 from overclock.env.environment import Environment
 from overclock.errors import MissingError, UsageError
 from overclock.vector.host import HostStep, HostVector, Randomness
-from overclock.vector.vectorize import Autoreset
 
 try:
     import gymnasium
@@ -175,7 +175,7 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         self,
         env: str | Environment[Any, Any] | HostVector,
         *,
-        backend: Backend = "xla",
+        backend: HostBackend = "auto",
         rng: Randomness = "overclock",
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
@@ -245,7 +245,7 @@ def make_vec(
     env: str | Environment[Any, Any],
     num_envs: int = 1,
     autoreset: Autoreset | AutoresetMode | str = "next_step",
-    backend: Backend = "xla",
+    backend: HostBackend = "auto",
     *,
     rng: Randomness = "overclock",
     max_episode_steps: int | None = None,

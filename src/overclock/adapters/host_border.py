@@ -7,13 +7,13 @@ from typing import Any
 import jax
 import numpy as np
 
+from overclock.backends import HostBackend
 from overclock.env import registry
+from overclock.env.autoreset import Autoreset
 from overclock.env.environment import Environment
 from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space
 from overclock.errors import UsageError
-from overclock.vector.host import HostBackend as Backend
 from overclock.vector.host import HostVector, JaxHostVector, Randomness, host_vector, lives_in_rust
-from overclock.vector.vectorize import Autoreset
 
 Renderer = Callable[..., np.ndarray]  # (env, state, params) -> RGB array
 Seeds = int | Sequence[int | None] | None
@@ -26,7 +26,7 @@ def build_host(
     env: str | Environment[Any, Any],
     num_envs: int,
     autoreset: Autoreset,
-    backend: Backend = "xla",
+    backend: HostBackend = "auto",
     max_episode_steps: int | None = None,
     rng: Randomness = "overclock",
     **static: Any,

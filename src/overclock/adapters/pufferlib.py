@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from overclock.adapters.gymnasium_spaces import batched, to_gymnasium_space
-from overclock.adapters.host_border import Backend, Seeds, batch_actions, build_host, lane_seeds, require_one_player
+from overclock.adapters.host_border import Seeds, batch_actions, build_host, lane_seeds, require_one_player
+from overclock.backends import HostBackend
 from overclock.env.environment import Environment
 from overclock.env.spaces import Box, Discrete, MultiDiscrete
 from overclock.errors import UsageError
@@ -47,7 +48,7 @@ class PufferVec(_Base):  # pyright: ignore[reportGeneralTypeIssues]
         *,
         buf: Mapping[str, np.ndarray] | None = None,
         seed: int | None = None,
-        backend: Backend = "xla",
+        backend: HostBackend = "auto",
         max_episode_steps: int | None = None,
         **static: Any,
     ) -> None:

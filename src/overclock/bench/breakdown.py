@@ -24,7 +24,7 @@ from jaxtyping import Array, Bool, Float
 
 from overclock.bench import machine
 from overclock.bench.config import NATIVE, XLA, BenchConfig
-from overclock.bench.report import Progress, Skip, header, silent
+from overclock.bench.report import Announce, Skip, header, silent
 from overclock.env import registry
 from overclock.env.environment import Environment, Params
 from overclock.env.rng import Rng, Section
@@ -121,7 +121,7 @@ def _noise(space: Space, rng: Rng, leading: tuple[int, ...], site: int = 0) -> A
     return jnp.floor(unit * np.asarray(space.n if isinstance(space, Discrete) else space.nvec)).astype(leaf.dtype)
 
 
-def measure_breakdown(config: BenchConfig, progress: Progress | None = None) -> dict[str, Any]:
+def measure_breakdown(config: BenchConfig, progress: Announce | None = None) -> dict[str, Any]:
     """Every implementation with every size of network; returns the JSON-able report."""
     config.refuse_unused("breakdown")
     config.validate()

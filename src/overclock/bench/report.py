@@ -36,11 +36,12 @@ SECONDS_ON_CPU, SECONDS_ON_GPU = 0.2, 0.5  # of a timed call; a GPU's clocks and
 STORED_SHARE = 8  # stored steps take at most this part of the device's memory
 STORED_BYTES = 512 << 20  # or this much, where the device does not tell its memory
 
-Progress = Callable[[str], None]
+Announce = Callable[[str], None]
+"""Told what begins now, in words."""
 Skip = dict[str, str]
 
 
-def measure(config: BenchConfig, progress: Progress | None = None) -> dict[str, Any]:
+def measure(config: BenchConfig, progress: Announce | None = None) -> dict[str, Any]:
     """Measure one environment at every batch, beside its peers; returns the JSON-able report."""
     config.refuse_unused("throughput")
     config.validate()
@@ -158,7 +159,7 @@ def built(wanted: dict[str, Callable[[], list[Runner]]]) -> tuple[list[Runner], 
 
 
 def time_runners(
-    runners: Iterable[Runner], config: BenchConfig, batch: int, device: Device, progress: Progress
+    runners: Iterable[Runner], config: BenchConfig, batch: int, device: Device, progress: Announce
 ) -> list[dict[str, Any]]:
     """Compile and warm up every implementation, then time them in turn; one row of results each."""
     prepared = []

@@ -8,7 +8,7 @@ from overclock.bench import machine
 from overclock.bench.config import BenchConfig
 from overclock.bench.expensive import ExpensiveReset
 from overclock.bench.ours import strategy, xla_runner
-from overclock.bench.report import Progress, header, operations, silent, time_runners, unroll_on
+from overclock.bench.report import Announce, header, operations, silent, time_runners, unroll_on
 from overclock.bench.runners import JaxRunner
 from overclock.vector import vectorize
 
@@ -23,7 +23,7 @@ ROW = (
 STEP = "One step is one action applied to one member of the batch, with the restart of its episode where one ended."
 
 
-def measure_resets(config: BenchConfig, progress: Progress | None = None) -> dict[str, Any]:
+def measure_resets(config: BenchConfig, progress: Announce | None = None) -> dict[str, Any]:
     """Time every strategy at the largest batch of the configuration; returns the JSON-able report."""
     config.refuse_unused("compare-resets")
     config.validate()

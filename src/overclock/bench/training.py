@@ -19,7 +19,7 @@ from overclock.bench import machine
 from overclock.bench.config import BF16, PUREJAXRL, PYBOYS, XLA, BenchConfig
 from overclock.bench.emulators import training_runners
 from overclock.bench.peers import counterpart
-from overclock.bench.report import Progress, Skip, built, header, ratios, silent, time_runners
+from overclock.bench.report import Announce, Skip, built, header, ratios, silent, time_runners
 from overclock.bench.runners import Identity, Runner, units_lasting
 from overclock.env import registry
 from overclock.errors import MissingError, UsageError
@@ -80,7 +80,7 @@ class TrainingRunner:
         return {"return": last if math.isfinite(last) else None, "mean_episode_length": None}
 
 
-def measure_training(config: BenchConfig, progress: Progress | None = None) -> dict[str, Any]:
+def measure_training(config: BenchConfig, progress: Announce | None = None) -> dict[str, Any]:
     """Time PPO at every batch (a number of lanes), in both precisions; returns the JSON-able report."""
     config.refuse_unused("training")
     emulated = registry.spec(config.env).rules_in_rust

@@ -7,7 +7,7 @@ from typing import Any, Self
 from overclock.cli import output
 
 
-class Progress:
+class ProgressDisplay:
     """Hears `(what is going on, how much of it is done, all of it)` from whatever works; use it with `with`.
 
     Without `bars` it says nothing on a terminal, where something else is shown.

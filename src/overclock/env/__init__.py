@@ -1,11 +1,12 @@
-"""The contract every environment meets: kernel, spaces, struct, draws and tape, registry."""
+"""The contract every environment meets: base class, spaces, struct, draws and tape, registry."""
 
 from typing import TYPE_CHECKING
 
 from overclock._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from overclock.env.environment import Environment, EnvState, Params, select
+    from overclock.env.autoreset import select
+    from overclock.env.environment import Environment, EnvState, Params
     from overclock.env.registry import Spec, list_envs, make, register, spec
     from overclock.env.rng import Rng, Section
     from overclock.env.small import first_above, order_by, put
@@ -21,12 +22,13 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        **dict.fromkeys(["Environment", "EnvState", "Params", "select"], "overclock.env.environment"),
+        **dict.fromkeys(["Environment", "EnvState", "Params"], "overclock.env.environment"),
         **dict.fromkeys(["Spec", "list_envs", "make", "register", "spec"], "overclock.env.registry"),
         **dict.fromkeys(["Rng", "Section"], "overclock.env.rng"),
         **dict.fromkeys(["Box", "Dict", "Discrete", "MultiDiscrete", "Space"], "overclock.env.spaces"),
         **dict.fromkeys(["first_above", "order_by", "put"], "overclock.env.small"),
         **dict.fromkeys(["Struct", "static"], "overclock.env.struct"),
         "Tape": "overclock.env.tape",
+        "select": "overclock.env.autoreset",
     },
 )

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from overclock.env.autoreset import select, step_with_autoreset
 from overclock.env.options import checked_parameters, hold_values, refuse_unknown_parameters
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Space
@@ -140,10 +141,15 @@ class Environment(Generic[S, P]):
         """One step; a finished episode starts anew, and `info["final_observation"]` keeps its last observation."""
         params = self.default_params() if params is None else params
         rng = Rng.of(key)
-        final_obs, state, reward, terminated, truncated, info = self.step_env(rng, state, action, params)
-        state = select(terminated | truncated, self.reset_state(rng, params), state)
-        obs = self.observe(state.rules, params)
-        return obs, state, reward, terminated, truncated, {**info, "final_observation": final_obs}
+        draw = self.draw_step(rng.of_section(Section.STEP), state.rules, params)
+        obs, state, _, reward, terminated, truncated, info = step_with_autoreset(
+            "same_step", state, None,
+            play=lambda before: self.advance(before, action, draw, params),
+            restart=lambda over, after: select(over, self.reset_state(rng, params), after),
+            observe=lambda running: self.observe(running.rules, params),
+            info=lambda running: self.info(running.rules, params),
+        )  # fmt: skip
+        return obs, state, reward, terminated, truncated, info
 
     # ---- derived: building blocks of the vector layer and of verification ----
 
@@ -163,8 +169,3 @@ class Environment(Generic[S, P]):
         steps = state.steps + jnp.int32(1)
         truncated = jnp.bool_(False) if params.max_steps is None else steps >= params.max_steps
         return EnvState(rules=rules, steps=steps), reward, terminated, truncated
-
-
-def select(condition: Bool[Array, ""], if_true: Any, if_false: Any) -> Any:
-    """`where` over two trees of one structure, with one scalar condition."""
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), if_true, if_false)

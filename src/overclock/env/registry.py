@@ -7,7 +7,6 @@ is imported: a broken package breaks nothing but its own environments.
 
 import dataclasses
 import difflib
-import importlib
 import json
 import re
 import warnings
@@ -15,11 +14,12 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from overclock import compile_cache
+from overclock.entry_point import EntryPoint
 from overclock.env.options import checked_options
 from overclock.errors import UnknownEnvironmentError, UsageError
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib import metadata
 
     from overclock.env.environment import Environment, Params
 
@@ -125,12 +125,12 @@ def list_envs(complain: Callable[[str], object] = warnings.warn) -> list[Spec]:
     return found
 
 
-def _installed() -> "dict[str, EntryPoint]":
+def _installed() -> "dict[str, metadata.EntryPoint]":
     """What other packages bring, by id; a name that is registered here is nobody else's."""
     from importlib.metadata import entry_points  # most commands never ask
 
     ours = {entry.name for entry in _registry.values()}
-    found: dict[str, EntryPoint] = {}
+    found: dict[str, metadata.EntryPoint] = {}
     for point in entry_points(group=GROUP):
         match = ID_PATTERN.fullmatch(point.name)
         if match is not None and match["version"] is not None and match["name"] not in ours:
@@ -138,7 +138,7 @@ def _installed() -> "dict[str, EntryPoint]":
     return found
 
 
-def _brought(point: "EntryPoint") -> Spec:
+def _brought(point: "metadata.EntryPoint") -> Spec:
     try:
         found = point.load()
     except Exception as error:  # whatever somebody else's code does when it is imported
@@ -155,12 +155,9 @@ def _unusable(env_id: str, place: str, error: Exception) -> UsageError:
     )
 
 
-def load(entry_point: str) -> Any:
-    """The object behind 'package.module:name'; what name(argument) returns for 'package.module:name|argument'."""
-    place, _, argument = entry_point.partition("|")
-    module, _, name = place.partition(":")
-    found = getattr(importlib.import_module(module), name)
-    return found(argument) if argument else found
+def load(entry_point: EntryPoint | str) -> Any:
+    """The object of an entry point, or of its text 'package.module:name' (see `EntryPoint.load`)."""
+    return EntryPoint.of(entry_point).load()
 
 
 def parse_options(options: Iterable[str]) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from overclock.env.autoreset import Autoreset
 from overclock.env.rng import SITES_PER_SECTION, Rng, Section, mix
 from overclock.errors import UsageError
 from overclock.gameboy.game import Game, load_game
 from overclock.vector.host import HostStep, checked_mask, whole_seeds
 from overclock.vector.native import extension, usage_errors
-from overclock.vector.vectorize import Autoreset
 
 OWN_LIMIT = "own"  # as `max_steps`: what the description says
 AUTORESETS = ("same_step", "next_step", "off")

@@ -12,6 +12,7 @@ import numpy as np
 from overclock.planar import functions, recorded
 from overclock.planar.twin import COST, ROUNDING, SINGLE, Robot
 from overclock.verify.contract import Precision
+from overclock.verify.error_bounds import sum_of_squares
 from overclock.verify.property.distribution import REASON as CHANCE
 from overclock.verify.property.module import Module, Output, exact
 from overclock.verify.sides.subject import Arrays
@@ -28,6 +29,7 @@ HEALTHY = ("healthy_reward", "healthy_z_range", "healthy_angle_range")
 HALF_ULP = 2.0**-24  # of float32, relative
 ROUNDED = "a float64 number rounded to float32: half an ulp, 2**-24"
 STOPPED = "Gymnasium's own reward, for which MuJoCo's solver stops within 1e-8 of its minimum"
+SUMMED = "a sum of float32 squares in any order, fused or not: 2 gamma(motors + 1), see error_bounds.py"
 NEAR = "in float32 a state next to a threshold may be rounded to its other side"
 
 Distance = Callable[[Arrays], np.ndarray]
@@ -35,7 +37,12 @@ Outputs = Mapping[Precision, tuple[Output, ...]]
 
 
 def modules(
-    robot: Robot, xml: str, frames: int, distance: Distance | None = None, more_parameters: tuple[str, ...] = ()
+    robot: Robot,
+    xml: str,
+    frames: int,
+    motors: int,
+    distance: Distance | None = None,
+    more_parameters: tuple[str, ...] = (),
 ) -> tuple[Module, ...]:
     """Of one robot; `distance` to the thresholds of falling, and parameters of that, where it can fall."""
     states = {"boundary": functools.partial(recorded.boundary_states, xml), "apply": recorded.apply_step}
@@ -43,7 +50,7 @@ def modules(
         *_built(robot, (*PARAMETERS, *more_parameters)),
         *_resets(),
         *_physics(xml, states),
-        *_rules(robot, xml, frames, states, distance),
+        *_rules(robot, xml, frames, motors, states, distance),
     )
     return shared if distance is None else (*shared, _standing(robot, states, distance))
 
@@ -153,7 +160,7 @@ def _physics(xml: str, states: Mapping[str, Any]) -> tuple[Module, ...]:
 
 
 def _rules(
-    robot: Robot, xml: str, frames: int, states: Mapping[str, Any], distance: Distance | None
+    robot: Robot, xml: str, frames: int, motors: int, states: Mapping[str, Any], distance: Distance | None
 ) -> tuple[Module, ...]:
     flags = {"float64": exact("terminated"), "float32": (_near("terminated", _after(distance), 1e-3),)}
     moved = _numbers(("qpos", "qvel"), (1e-9, 1e-9), (1e-2, 1e-3))
@@ -176,7 +183,7 @@ def _rules(
             case=recorded.cost_case,
             performance=functions.cost,
             exercises=(f"{RULES}.control_cost",),
-            outputs=_alike((Output("cost", relative=2**-22, reason=COST),)),
+            outputs=_alike((Output("cost", relative=sum_of_squares(motors), reason=f"{COST}; {SUMMED}"),)),
             **states,
         ),
         Module(

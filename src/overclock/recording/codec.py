@@ -34,6 +34,8 @@ from overclock.recording.shapes import (
     Shape,
     below,
     describe,
+    equal_arrays,
+    inner_shapes,
     leaves,
     same,
 )
@@ -85,7 +87,7 @@ def prefixes(paths: Iterable[str]) -> dict[str, str]:
 
 
 class InstanceCodec:
-    """Reads and writes some attributes of an instance, named by their dotted paths from the unwrapped one."""
+    """Encodes some attributes of an instance, named by their dotted paths from the unwrapped one, and decodes them."""
 
     def __init__(self, attributes: Mapping[str, Shape]) -> None:
         self.attributes = dict(attributes)
@@ -124,7 +126,7 @@ class InstanceCodec:
         for path, shape in self.attributes.items():
             _set(instance, path, decoder.value(shape, self.prefixes[path], _get(instance, path)))
         for name, found in self.read(instance).items():
-            if not _equal(found, np.asarray(arrays[name])):
+            if not equal_arrays(found, np.asarray(arrays[name])):
                 raise UsageError(
                     f"The reference cannot be put into this state: '{name}' became {found.tolist()}, not "
                     f"{np.asarray(arrays[name]).tolist()}; some objects of it are shared now and are not in that state."
@@ -133,15 +135,10 @@ class InstanceCodec:
 
 def plain_leaves(shape: Shape, name: str = "") -> list[str]:
     """The leaves that are numbers of their own: in no list, and neither None nor a choice at times."""
-    match shape:
-        case Number() | Array():
-            return [name]
-        case Fixed(items, _):
-            return [one for at, item in enumerate(items) for one in plain_leaves(item, below(name, at))]
-        case Record(_, fields):
-            return [one for key, item in fields for one in plain_leaves(item, below(name, key))]
-        case _:
-            return []
+    if isinstance(shape, Number | Array):
+        return [name]
+    inside = inner_shapes(shape, name) if isinstance(shape, Fixed | Record) else []
+    return [leaf for inner, part in inside for leaf in plain_leaves(inner, part)]
 
 
 def _encode(shape: Shape, value: Any, name: str, at: tuple[int, ...], arrays: Arrays) -> None:
@@ -199,11 +196,7 @@ def _store(shape: Number | Array, value: Any, name: str, at: tuple[int, ...], in
     with np.errstate(over="ignore", invalid="ignore"):
         into[at] = given
     if not np.can_cast(given.dtype, into.dtype):
-        _require(_equal(into[at], given), shape, value, name)
-
-
-def _equal(a: np.ndarray, b: np.ndarray) -> bool:
-    return a.shape == b.shape and bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f" and b.dtype.kind == "f"))
+        _require(equal_arrays(into[at], given), shape, value, name)
 
 
 def _require(holds: bool, shape: Shape, value: Any, name: str) -> None:

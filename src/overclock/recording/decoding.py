@@ -7,14 +7,13 @@ stays shared, views of one array included.
 
 import collections
 import copy
-import importlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.recording.shape_json import KEEP, constant
+from overclock.recording.shape_json import KEEP, constant, imported
 from overclock.recording.shapes import (
     DEQUE,
     DICT,
@@ -29,19 +28,21 @@ from overclock.recording.shapes import (
     Record,
     Shape,
     below,
+    equal_arrays,
+    inner_shapes,
     leaves,
 )
 
 
 class _Missing:
-    """Stands for no present value; None is one."""
+    """The type of MISSING, which stands for no present value; None is one."""
 
 
 MISSING = _Missing()
 
 
 class Decoder:
-    """Values out of one set of arrays; it remembers what it made of shared things."""
+    """Decodes one set of arrays; what the instance shares now is shared by the decoded values."""
 
     def __init__(self, arrays: Mapping[str, np.ndarray], examples: Mapping[str, Any] | None = None) -> None:
         self._arrays, self._examples = arrays, examples or {}
@@ -49,7 +50,10 @@ class Decoder:
         self._buffers: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # by an array that owns memory: it, its copy
 
     def value(self, shape: Shape, name: str, like: Any = MISSING, at: tuple[int, ...] = ()) -> Any:
-        """One value, from the leaves below a name, at a place inside the lists around it."""
+        """The value of a shape from the leaves below a name, at a place inside the lists around it.
+
+        `like` is the present value, whose objects are changed in place.
+        """
         match shape:
             case Number(dtype, python):
                 number = np.dtype(dtype).type(self._arrays[name][at])
@@ -121,7 +125,7 @@ class Decoder:
             return new
         with np.errstate(over="ignore", invalid="ignore"):
             cast = new.astype(like.dtype)
-        if not np.array_equal(cast, new, equal_nan=new.dtype.kind == "f" and cast.dtype.kind == "f"):
+        if not equal_arrays(cast, new):
             return new
         made = self._memory(like)
         made[...] = cast
@@ -181,16 +185,9 @@ def cloned(shape: Shape, like: Any) -> Any:
 
 
 def records(shape: Shape, name: str) -> list[str]:
-    """Where a value of this shape has objects and dicts."""
-    match shape:
-        case Maybe(of) | Many(of, _, _):
-            return records(of, name)
-        case Fixed(items, _):
-            return [one for place, item in enumerate(items) for one in records(item, below(name, place))]
-        case Record(_, fields):
-            return [name, *(one for key, inner in fields for one in records(inner, below(name, key)))]
-        case _:
-            return []
+    """The names of the objects and dicts inside a value of this shape."""
+    own = [name] if isinstance(shape, Record) else []
+    return own + [one for inner, part in inner_shapes(shape, name) for one in records(inner, part)]
 
 
 def remember(shape: Shape, value: Any, name: str, examples: dict[str, Any]) -> None:
@@ -212,8 +209,6 @@ def remember(shape: Shape, value: Any, name: str, examples: dict[str, Any]) -> N
                 examples[name] = cloned(shape, value)
             for key, inner in fields:
                 remember(inner, inside.get(constant(key)), below(name, key), examples)
-        case _:
-            pass
 
 
 def _items(like: Any, length: int) -> list[Any]:
@@ -234,11 +229,7 @@ def _new(cls: str, name: str) -> Any:
     """An object as it is before its constructor has run; all its fields are written afterwards."""
     if cls == DICT:
         return {}
-    module, _, path = cls.partition(":")
     try:
-        found: Any = importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-        return object.__new__(found)
+        return object.__new__(imported(cls))
     except (ImportError, AttributeError, TypeError) as error:
         raise UsageError(f"'{name}' needs a new {cls}, which cannot be made: {error}.") from error

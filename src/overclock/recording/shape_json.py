@@ -10,6 +10,7 @@ import enum
 import importlib
 import json
 import math
+import operator
 import types
 from collections.abc import Mapping
 from typing import Any
@@ -17,26 +18,14 @@ from typing import Any
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.recording.shapes import (
-    Array,
-    Choice,
-    Exactly,
-    Fixed,
-    Many,
-    Maybe,
-    Number,
-    Record,
-    Shape,
-    describe,
-    same,
-)
+from overclock.recording.shapes import Array, Choice, Exactly, Fixed, Many, Maybe, Number, Record, Shape, describe, same
 
 SCHEMA = "overclock.codec/1"
 KEEP_KIND = "keep"
 
 
 class _Keep:
-    """Stands for a constant that JSON could not hold."""
+    """The type of KEEP, which stands for a constant that JSON could not hold."""
 
     def __repr__(self) -> str:
         return "KEEP"
@@ -57,15 +46,17 @@ class Named:
         return self.text
 
     def found(self) -> Any:
-        """The constant itself."""
-        module, _, path = self.name.partition(":")
+        """Import the constant; UsageError where it is not there."""
         try:
-            found: Any = importlib.import_module(module)
-            for part in path.split("."):
-                found = getattr(found, part)
+            return imported(self.name)
         except (ImportError, AttributeError) as error:
             raise UsageError(f"The codec names the constant '{self.name}', which is not there: {error}.") from error
-        return found
+
+
+def imported(name: str) -> Any:
+    """What 'package.module:Class.member' names; ImportError or AttributeError where it is not there."""
+    module, _, path = name.partition(":")
+    return operator.attrgetter(path)(importlib.import_module(module))
 
 
 def constant(value: Any) -> Any:
@@ -82,7 +73,7 @@ def codec_to_json(attributes: Mapping[str, Shape]) -> str:
 
 
 def codec_from_json(text: str) -> dict[str, Shape]:
-    """The inverse of `codec_to_json`."""
+    """The shape of every attribute, from the text of a codec's file; UsageError where it is none."""
     try:
         data = json.loads(text)
         if data["schema"] != SCHEMA:
@@ -123,7 +114,7 @@ def shape_to_json(shape: Shape) -> Any:
 
 
 def shape_from_json(data: Any) -> Shape:
-    """The inverse of `shape_to_json`."""
+    """A shape from what `shape_to_json` made of it; ValueError or KeyError where it is none."""
     match data["kind"]:
         case "number":
             return Number(data["dtype"], data.get("python", False))

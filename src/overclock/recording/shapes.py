@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from overclock.recording.circles import circle_in
 from overclock.recording.errors import UnsupportedError
 from overclock.recording.generators import GENERATORS
+from overclock.recording.reference_cycles import cycle_reason
 
 LIST, TUPLE, DEQUE = "list", "tuple", "deque"
 FLEXIBLE = "array of changing length"  # kept like a list
@@ -43,7 +43,7 @@ class Number:
 
 @dataclasses.dataclass(frozen=True)
 class Array:
-    """A NumPy array."""
+    """A NumPy array of one dtype and shape."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -51,7 +51,7 @@ class Array:
 
 @dataclasses.dataclass(frozen=True)
 class Maybe:
-    """None or a value."""
+    """A value that may be None instead."""
 
     of: "Shape"
 
@@ -81,20 +81,19 @@ class Record:
     fields: "tuple[tuple[Any, Shape], ...]"
 
     def get(self, key: Any) -> "Shape | None":
-        """The shape of a field."""
         return dict(self.fields).get(key)
 
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """One of several constants."""
+    """One of several constants, stored as its position among them."""
 
     options: tuple[Any, ...]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Exactly:
-    """Always the same constant."""
+    """Always the same constant, which needs no array."""
 
     value: Any
 
@@ -118,14 +117,20 @@ class Leaf:
     shape: tuple[int, ...]
 
 
+def equal_arrays(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays have one shape and equal numbers; NaN equals NaN."""
+    floats = a.dtype.kind == "f" and b.dtype.kind == "f"
+    return a.shape == b.shape and bool(np.array_equal(a, b, equal_nan=floats))
+
+
 def same(a: Any, b: Any) -> bool:
-    """Whether two constants are equal for good: of one type, and equal in every part."""
+    """Whether two constants are of one type and equal in every part."""
     if a is b:
         return True
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):
-        return a.dtype == b.dtype and a.shape == b.shape and bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+        return a.dtype == b.dtype and equal_arrays(a, b)
     if isinstance(a, tuple | list):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, dict):
@@ -140,10 +145,9 @@ def of_python(value: Any, depth: int = 6) -> Shape:
     """The shape of one live value."""
     if isinstance(value, enum.Enum):
         return Exactly(value)
-    if isinstance(value, bool | int | float):
-        return Number(
-            PYTHON_DTYPES[bool if isinstance(value, bool) else int if isinstance(value, int) else float], True
-        )
+    for cls, dtype in PYTHON_DTYPES.items():
+        if isinstance(value, cls):
+            return Number(dtype, True)
     if isinstance(value, np.generic) and value.dtype.kind in "biuf":
         return Number(str(value.dtype))
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
@@ -193,13 +197,11 @@ def join(a: Shape, b: Shape) -> Shape:
         return join_numbers(a, b)
     if isinstance(a, Array) and isinstance(b, Array) and a.shape == b.shape:
         return Array(str(np.result_type(a.dtype, b.dtype)), a.shape)
-    if isinstance(a, Array) and isinstance(b, Number) and a.shape == ():
-        return join_numbers(Number(a.dtype), b)
-    if isinstance(b, Array) and isinstance(a, Number) and b.shape == ():
-        return join_numbers(a, Number(b.dtype))
     if isinstance(a, Fixed | Many) and isinstance(b, Fixed | Many):
         return _join_sequences(a, b)
     for one, other in ((a, b), (b, a)):
+        if isinstance(one, Array) and isinstance(other, Number) and one.shape == ():
+            return join_numbers(Number(one.dtype), other)
         if isinstance(one, Array) and isinstance(other, Fixed) and one.shape == (len(other.items),):
             # An array where others are tuples: what holds both is the sequence of its numbers.
             return _join_sequences(Fixed((Number(one.dtype),) * one.shape[0], other.kind), other)
@@ -210,9 +212,7 @@ def join(a: Shape, b: Shape) -> Shape:
 
 def join_numbers(a: Number, b: Number) -> Number:
     """Python's numbers and NumPy's: the value of either fits."""
-    if a.python and b.python:
-        return Number(str(np.result_type(a.dtype, b.dtype)), True)
-    return Number(str(np.result_type(a.dtype, b.dtype)))
+    return Number(str(np.result_type(a.dtype, b.dtype)), a.python and b.python)
 
 
 def _widened(shape: Shape) -> Shape:
@@ -226,7 +226,7 @@ def _join_constants(a: Exactly, b: Exactly) -> Shape:
         return Maybe(wide_b if a.value is None else wide_a)
     if isinstance(wide_a, Exactly) or isinstance(wide_b, Exactly):
         return _join_choices(a, b)
-    if reason := circle_in(a.value) or circle_in(b.value):
+    if reason := cycle_reason(a.value) or cycle_reason(b.value):
         raise UnsupportedError(reason)
     return join(wide_a, wide_b)
 
@@ -262,16 +262,14 @@ def join_all(shapes: "list[Shape]") -> Shape:
 
 
 def _join_records(a: Record, b: Record) -> Record:
-    if [key for key, _ in a.fields] != [key for key, _ in b.fields]:
-        keys_a, keys_b = {key for key, _ in a.fields}, {key for key, _ in b.fields}
-        if keys_a != keys_b:
-            odd = sorted(map(str, keys_a ^ keys_b))
-            raise UnsupportedError(f"a {a.cls} has the key or attribute {odd[0]} only sometimes")
-    return Record(a.cls, tuple((key, join(shape, dict(b.fields)[key])) for key, shape in a.fields))
+    other = dict(b.fields)
+    if odd := dict(a.fields).keys() ^ other.keys():
+        raise UnsupportedError(f"a {a.cls} has the key or attribute {min(map(str, odd))} only sometimes")
+    return Record(a.cls, tuple((key, join(shape, other[key])) for key, shape in a.fields))
 
 
 def describe(shape: Shape) -> str:
-    """A shape in a few words."""
+    """A shape in a few words, for error messages."""
     match shape:
         case Number(dtype, python):
             return {"bool": "a bool", "int64": "an int", "float64": "a float"}[dtype] if python else f"a {dtype}"
@@ -291,29 +289,38 @@ def describe(shape: Shape) -> str:
             return "None" if value is None else f"the constant {value!r}"[:60]
 
 
+def inner_shapes(shape: Shape, name: str) -> "list[tuple[Shape, str]]":
+    """The shapes directly inside a shape, each with what its leaves are called or begin with."""
+    match shape:
+        case Maybe(of) | Many(of, _, _):
+            return [(of, name)]
+        case Fixed(items, _):
+            return [(item, below(name, place)) for place, item in enumerate(items)]
+        case Record(_, fields):
+            return [(item, below(name, key)) for key, item in fields]
+        case _:
+            return []
+
+
 def leaves(shape: Shape, name: str = "", lead: tuple[int, ...] = ()) -> list[Leaf]:
     """The arrays a value of a shape is laid out as; `lead` are the capacities of the lists around it."""
+    own: list[Leaf] = []
     match shape:
         case Number(dtype, _):
-            return [Leaf(name, dtype, lead)]
+            own = [Leaf(name, dtype, lead)]
         case Array(dtype, size):
-            return [Leaf(name, dtype, (*lead, *size))]
-        case Maybe(of):
-            return [Leaf(below(name, "present"), "bool", lead), *leaves(of, name, lead)]
-        case Fixed(items, _):
-            return [one for at, item in enumerate(items) for one in leaves(item, below(name, at), lead)]
-        case Many(of, capacity, _):
-            return [Leaf(below(name, "length"), "int64", lead), *leaves(of, name, (*lead, capacity))]
-        case Record(_, fields):
-            return [one for key, item in fields for one in leaves(item, below(name, key), lead)]
+            own = [Leaf(name, dtype, (*lead, *size))]
         case Choice():
-            return [Leaf(name, "int64", lead)]
-        case Exactly():
-            return []
+            own = [Leaf(name, "int64", lead)]
+        case Maybe():
+            own = [Leaf(below(name, "present"), "bool", lead)]
+        case Many():
+            own, lead = [Leaf(below(name, "length"), "int64", lead)], (*lead, shape.capacity)
+    return own + [leaf for inner, part in inner_shapes(shape, name) for leaf in leaves(inner, part, lead)]
 
 
 @functools.lru_cache(maxsize=1 << 16, typed=True)  # asked for at every number of every state that is read
 def below(name: str, part: Any) -> str:
-    """The name of a part."""
+    """The name of a part of a value, by the name of the value and the key, attribute or position of the part."""
     text = "".join(letter if letter.isalnum() else "_" for letter in str(part))
     return f"{name}_{text}".strip("_") if name else text.strip("_") or "value"

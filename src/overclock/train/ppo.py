@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from overclock.backends import BatchBackend
 from overclock.env.environment import Environment, Params
 from overclock.env.rng import Rng, Section
 from overclock.env.struct import Struct
@@ -26,10 +27,10 @@ from overclock.train.distributed.devices import Devices, Layout
 from overclock.train.hyperparameters import PPOConfig
 from overclock.train.networks.agent import Agent, AgentParams, RunningStats
 from overclock.train.shuffle import shuffled
-from overclock.vector.fused import device, resolved
+from overclock.vector.fused import device, fastest_backend
 from overclock.vector.resets import Resets
 from overclock.vector.statistics import EpisodeStatistics, StatisticsState
-from overclock.vector.vectorize import Backend, vectorize
+from overclock.vector.vectorize import vectorize
 
 try:
     import optax
@@ -123,7 +124,7 @@ def make_train(
     config: PPOConfig = PPOConfig(),
     resets: Resets | None = None,
     devices: Devices = None,
-    backend: Backend = "auto",
+    backend: BatchBackend = "auto",
 ) -> Trainer:
     """Training of one environment under one configuration; `resets` and `backend` as in `vectorize`.
 
@@ -138,7 +139,7 @@ def make_train(
     params = cast(Params, env.default_params() if params is None else params)
     layout = Layout.of(devices, config)
     venv = EpisodeStatistics(vectorize(env, config.num_envs, "same_step", resets, backend))
-    if backend == "auto" and layout.count == 1 and resolved(venv.venv) == "cuda":
+    if backend == "auto" and layout.count == 1 and fastest_backend(venv.venv) == "cuda":
         venv = EpisodeStatistics(dataclasses.replace(venv.venv, backend="cuda"))
     agent = make_agent(env.observation_space(params), env.action_space(params), config)
     if backend != "xla" and layout.count == 1:

@@ -8,24 +8,25 @@ import dataclasses
 import inspect
 import operator
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Self, get_args
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from overclock.backends import HostBackend
 from overclock.env import registry
+from overclock.env.autoreset import Autoreset
 from overclock.env.environment import Environment, Params
 from overclock.env.options import checked_options
 from overclock.env.rng import Rng
 from overclock.env.spaces import Space
 from overclock.errors import UsageError
+from overclock.vector.fused.support import kernel_is_fastest
 from overclock.vector.resets import Fresh, Resets
-from overclock.vector.vectorize import Autoreset, VectorEnv, vectorize
+from overclock.vector.vectorize import VectorEnv, vectorize
 
 Randomness = Literal["overclock", "numpy"]  # whose numbers a batch draws
-HostBackend = Literal["xla", "c", "cuda", "native"]
-HOST_BACKENDS = ("xla", "c", "cuda", "native")
 
 
 @dataclasses.dataclass
@@ -38,6 +39,12 @@ class HostStep:
     truncated: np.ndarray
     final_obs: Any
     info: dict[str, Any]
+
+    @classmethod
+    def of(cls, outcome: tuple[Any, ...]) -> Self:
+        """What `VectorEnv.step` returned beside its state, (obs, reward, terminated, truncated, info), in NumPy."""
+        obs, reward, terminated, truncated, info = jax.tree.map(np.asarray, jax.device_get(outcome))
+        return cls(obs, reward, terminated, truncated, info.pop("final_observation"), info)
 
 
 class HostVector(Protocol):
@@ -116,11 +123,8 @@ class JaxHostVector:
 
     def step(self, actions: Any) -> HostStep:
         """As `HostVector.step`."""
-        obs, self.state, reward, terminated, truncated, info = self.venv.step(self.state, actions, self.params)
-        obs, reward, terminated, truncated, info = jax.tree.map(
-            np.asarray, jax.device_get((obs, reward, terminated, truncated, info))
-        )
-        return HostStep(obs, reward, terminated, truncated, info.pop("final_observation"), info)
+        obs, self.state, *outcome = self.venv.step(self.state, actions, self.params)
+        return HostStep.of((obs, *outcome))
 
     def action_mask(self) -> np.ndarray | None:
         """As `HostVector.action_mask`."""
@@ -171,24 +175,24 @@ def host_vector(
     resets: Resets | None = None,
     params: Params | None = None,
     seed: int | None = None,
-    backend: HostBackend = "xla",
+    backend: HostBackend = "auto",
     rng: Randomness = "overclock",
     **static: Any,
 ) -> HostVector:
     """A `HostVector` of an environment given by id (with its static fields) or as an object.
 
-    `backend="c"` (or `"cuda"`) steps the batch by a kernel made from the rules, `backend="native"` asks for the Rust
-    implementation, where there is one and `overclock-native` is installed;
-    it is what an id gets whose rules are in Rust anyway (the Game Boy's).
+    `backend="auto"` takes what steps the batch fastest: the Rust implementation of an id whose rules are in Rust (the
+    Game Boy's), else the C kernel made from the rules where one can be made here and a lane's state stays in registers,
+    else XLA. `"xla"`, `"c"`, `"cuda"` and `"native"` (Rust, with `overclock-native` installed) ask for one of them.
     `rng="numpy"` for the reference's own random numbers, where the order of the draws allows it (translated ones).
     """
     if rng not in ("overclock", "numpy"):
         raise UsageError(f"rng must be 'overclock' or 'numpy', got {rng!r}.")
-    if rng == "numpy" and (backend != "xla" or resets is not None):
+    if rng == "numpy" and (backend not in ("auto", "xla") or resets is not None):
         raise UsageError("rng='numpy' goes with backend='xla' and without a reset strategy.")
-    if backend not in HOST_BACKENDS:
-        raise UsageError(f"backend must be one of {', '.join(map(repr, HOST_BACKENDS))}, got {backend!r}.")
-    if backend == "xla" and lives_in_rust(env):
+    if backend not in get_args(HostBackend):
+        raise UsageError(f"backend must be one of {', '.join(map(repr, get_args(HostBackend)))}, got {backend!r}.")
+    if backend in ("auto", "xla") and lives_in_rust(env):
         backend = "native"
     if backend == "native":
         if not isinstance(env, str):
@@ -209,11 +213,14 @@ def host_vector(
         from overclock.vector.numpy_host import NumpyHostVector
 
         return NumpyHostVector(env, num_envs, autoreset, params, seed)
-    if backend == "c":
+    venv = vectorize(env, num_envs, autoreset, resets, backend)
+    if backend == "auto":  # arrays of NumPy lie where the processor computes, whatever device JAX uses
+        venv = dataclasses.replace(venv, backend="c" if kernel_is_fastest(venv, "c") else "xla")
+    if venv.backend == "c":
         from overclock.vector.kernel_host import KernelHostVector
 
-        return KernelHostVector(vectorize(env, num_envs, autoreset, resets, backend), params, seed)
-    return JaxHostVector(vectorize(env, num_envs, autoreset, resets, backend), params, seed)
+        return KernelHostVector(venv, params, seed)
+    return JaxHostVector(venv, params, seed)
 
 
 def lives_in_rust(env: Any) -> bool:

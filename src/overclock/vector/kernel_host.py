@@ -4,8 +4,9 @@ A step of a small batch costs microseconds instead of the tenths of a millisecon
 takes. Resets, masks and saved states, which are rare, go the usual way (`JaxHostVector`).
 """
 
+import copy
 import ctypes
-from typing import Any
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +20,7 @@ from overclock.vector.fused.c_target import c_library, threads
 from overclock.vector.fused.compilers import loaded
 from overclock.vector.fused.scan import trace
 from overclock.vector.host import HostStep, JaxHostVector
+from overclock.vector.lane import Lane
 from overclock.vector.vectorize import VectorEnv, VectorState
 
 
@@ -31,14 +33,18 @@ class KernelHostVector(JaxHostVector):
         actions = jax.tree.map(
             lambda leaf: np.zeros((1, *leaf.shape), leaf.dtype), structure(self.action_space, self._leading())
         )
-        body, lanes, split = lane_program(venv, self._state, self.params)
+        step, lanes, split = lane_program(venv, self._state, self.params)
+
+        def body(lane: Lane, action: Any, own: Any, shared: Any) -> tuple[Lane, Any]:
+            after, outcome = step(lane, action, own, shared)
+            return after, (*outcome, venv.env.action_mask(after.lane.rules, split.join(own, shared)))
+
         program, signature, self._outputs_tree = trace(body, lanes, split.own, split.shared, actions)
         self._run: Any = loaded(c_library(program, signature)).overclock_run
         self._run.restype = ctypes.c_char_p
         self._actions = [leaf[0] for leaf in jax.tree.leaves(actions)]
         self._fixed = [np.ascontiguousarray(leaf) for leaf in (*split.own, *split.shared)]
-        shapes = [((self.num_envs, *leaf.shape), leaf.dtype) for leaf in signature.ys]
-        self._outputs = [[np.zeros(*shape) for shape in shapes] for _ in range(2)]
+        self._outputs = [[np.zeros((self.num_envs, *leaf.shape), leaf.dtype) for leaf in signature.ys] for _ in "ab"]
         self._numbers = [ctypes.c_long(number) for number in (self.num_envs, 1, 1, threads())]
         self._turn = 0
 
@@ -62,7 +68,12 @@ class KernelHostVector(JaxHostVector):
     def step(self, actions: Any) -> HostStep:
         """As `HostVector.step`."""
         leaves = [actions] if isinstance(actions, np.ndarray) else jax.tree.leaves(actions)
-        given = [_fitting(action, like) for action, like in zip(leaves, self._actions, strict=True)]
+        shapes = [like.shape for like in self._actions]
+        if [np.shape(leaf) for leaf in leaves] != shapes:
+            wanted, got = (found[0] if len(found) == 1 else found for found in (shapes, [*map(np.shape, leaves)]))
+            every = f"one entry for each of {self.num_envs} lanes"
+            raise UsageError(f"Actions need the shape {wanted}, got {got}: {every}.")
+        given = [np.ascontiguousarray(leaf, like.dtype) for leaf, like in zip(leaves, self._actions, strict=True)]
         if not self._arrays:
             self._take_over()
         self._turn = 1 - self._turn
@@ -70,8 +81,19 @@ class KernelHostVector(JaxHostVector):
             self._inputs[place] = action.ctypes.data
         if wrong := self._run(self._inputs, self._targets[self._turn], *self._numbers):
             raise MemoryError(wrong.decode())
-        obs, reward, terminated, truncated, info = jax.tree.unflatten(self._outputs_tree, self._outputs[self._turn])
+        *outcome, info, self._mask = jax.tree.unflatten(self._outputs_tree, self._outputs[self._turn])
+        obs, reward, terminated, truncated = outcome
         return HostStep(obs, reward, terminated, truncated, info.pop("final_observation"), info)
+
+    def action_mask(self) -> np.ndarray | None:
+        """As `HostVector.action_mask`; the kernel writes it with every step."""
+        return self._mask if self._arrays else super().action_mask()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A batch that goes on from the same state, with the same kernel and arrays of its own."""
+        twin = copy.copy(self)
+        twin.state, twin._outputs = self.state, copy.deepcopy(self._outputs)
+        return twin
 
     def _take_over(self) -> None:
         """Copy the state into memory of ours, which the kernel then changes in place."""
@@ -79,13 +101,6 @@ class KernelHostVector(JaxHostVector):
         self._arrays = [np.array(leaf) for leaf in jax.tree.leaves(running)]
         self._inputs = _pointers([*self._arrays, *self._fixed, *self._actions])
         self._targets = [_pointers([*self._arrays, *outputs]) for outputs in self._outputs]
-
-
-def _fitting(actions: Any, like: np.ndarray) -> np.ndarray:
-    actions = np.asarray(actions)
-    if actions.shape != like.shape:
-        raise UsageError(f"Actions need the shape {like.shape}, got {actions.shape}.")
-    return np.ascontiguousarray(actions, like.dtype)
 
 
 def _pointers(arrays: list[np.ndarray]) -> Any:

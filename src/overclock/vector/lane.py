@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from overclock.env.autoreset import Autoreset, step_with_autoreset
 from overclock.env.environment import Environment, EnvState, Obs
 from overclock.env.rng import Rng, Section
 from overclock.env.struct import Struct
@@ -35,41 +36,20 @@ def sample_action(env: Environment[Any, Any], rng: Rng, mask: Any, params: Any) 
 
 
 def lane_step(
-    env: Environment[Any, Any], autoreset: str, state: Lane, action: Any, params: Any
+    env: Environment[Any, Any], autoreset: Autoreset, state: Lane, action: Any, params: Any
 ) -> tuple[Obs, Lane, Float[Array, "*players"], Bool[Array, ""], Bool[Array, ""], dict[str, Any]]:
     """As `VectorEnv.step` with fresh episodes, for one lane."""
 
-    def outcome(lane: EnvState) -> tuple[Obs, dict[str, Any]]:
-        return env.observe(lane.rules, params), env.info(lane.rules, params)
-
-    def played() -> Any:
-        draw = env.draw_step(state.rng.of_section(Section.STEP), state.lane.rules, params)
-        lane, reward, terminated, truncated = env.advance(state.lane, action, draw, params)
+    def play(lane: EnvState) -> Any:
+        draw = env.draw_step(state.rng.of_section(Section.STEP), lane.rules, params)
+        lane, reward, terminated, truncated = env.advance(lane, action, draw, params)
         return lane, reward, jnp.asarray(terminated), jnp.asarray(truncated)
 
-    ended = state.ended
-    if autoreset == "next_step":
-        like = jax.eval_shape(played)
-
-        def restarted() -> Any:
-            zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), like[1:])
-            return env.reset_state(state.rng, params), *zeros
-
-        lane, reward, terminated, truncated = jax.lax.cond(state.ended, restarted, played)
-        final_obs, info = outcome(lane)
-        obs, ended = final_obs, terminated | truncated
-    else:
-        lane, reward, terminated, truncated = played()
-        final_obs, info = outcome(lane)
-        obs = final_obs
-        if autoreset == "off":
-            ended = ended | terminated | truncated
-        else:
-
-            def anew() -> tuple[EnvState, Obs]:
-                fresh = env.reset_state(state.rng, params)
-                return fresh, env.observe(fresh.rules, params)
-
-            lane, obs = jax.lax.cond(terminated | truncated, anew, lambda: (lane, final_obs))
-    state = Lane(lane=lane, rng=state.rng.advance(), ended=ended)
-    return obs, state, reward, terminated, truncated, {**info, "final_observation": final_obs}
+    obs, lane, ended, reward, terminated, truncated, info = step_with_autoreset(
+        autoreset, state.lane, state.ended, branch=True,
+        play=play,
+        restart=lambda _, __: env.reset_state(state.rng, params),
+        observe=lambda lane: env.observe(lane.rules, params),
+        info=lambda lane: env.info(lane.rules, params),
+    )  # fmt: skip
+    return obs, Lane(lane=lane, rng=state.rng.advance(), ended=ended), reward, terminated, truncated, info

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from overclock.env.autoreset import Autoreset
 from overclock.env.spaces import Space
 from overclock.errors import MissingError, UsageError
 from overclock.vector.host import HostStep
-from overclock.vector.vectorize import Autoreset
 
 
 def extension() -> Any:

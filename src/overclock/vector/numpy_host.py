@@ -14,12 +14,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool
 
+from overclock.env.autoreset import Autoreset, select, step_with_autoreset
 from overclock.env.environment import Environment, EnvState, Obs, Params
 from overclock.env.pcg64 import NumpyDraws, Pcg64, require_x64
 from overclock.env.struct import Struct
 from overclock.errors import UsageError
 from overclock.vector.host import HostStep, checked_mask, flatten_state, unflatten_state, whole_seeds
-from overclock.vector.vectorize import Autoreset, VectorEnv, select_lanes, vectorize
+from overclock.vector.vectorize import VectorEnv, vectorize
 
 NOT_TRANSLATED = "nothing says that it draws in the order of a reference, as translated environments do"
 
@@ -71,15 +72,14 @@ class NumpyHostVector:
         streams = self.state.streams
         if seeds is not None:
             given = jnp.asarray([seed is not None for seed in seeds])
-            streams = select_lanes(given & mask, Pcg64.of_seeds(whole_seeds(seeds, self.num_envs)), streams)
+            streams = select(given & mask, Pcg64.of_seeds(whole_seeds(seeds, self.num_envs)), streams)
         obs, self.state = _reset(self._venv, self.state, streams, jnp.asarray(mask), self.params)
         return jax.tree.map(np.asarray, obs)
 
     def step(self, actions: Any) -> HostStep:
         """As `HostVector.step`."""
         self.state, seen = _step(self._venv, self.state, actions, self.params)
-        obs, reward, terminated, truncated, final_obs, info = jax.tree.map(np.asarray, jax.device_get(seen))
-        return HostStep(obs, reward, terminated, truncated, final_obs, info)
+        return HostStep.of(seen)
 
     def action_mask(self) -> np.ndarray | None:
         """As `HostVector.action_mask`."""
@@ -109,42 +109,37 @@ def _begun(venv: VectorEnv, streams: Pcg64, params: Any) -> tuple[EnvState, Pcg6
 
 @functools.partial(jax.jit, static_argnums=0)
 def _reset(venv: VectorEnv, state: Batch, streams: Pcg64, mask: Bool[Array, " n"], params: Any) -> tuple[Obs, Batch]:
-    fresh, after = _begun(venv, streams, params)
-    state = _restarted(state, mask, fresh, after).replace(ended=state.ended & ~mask)
-    return _observed(venv, state.lanes, params), state
+    lanes, streams = select(mask, _begun(venv, streams, params), (state.lanes, state.streams))
+    return _observed(venv, lanes, params), Batch(lanes=lanes, streams=streams, ended=state.ended & ~mask)
 
 
 @functools.partial(jax.jit, static_argnums=0)
 def _step(venv: VectorEnv, state: Batch, actions: Any, params: Any) -> tuple[Batch, tuple[Any, ...]]:
+    axes = venv.params_axes(params)
+
     def one(lane: EnvState, action: Any, stream: Pcg64, params: Any) -> tuple[Any, ...]:
         draws: Any = NumpyDraws(stream)
         draw = venv.env.draw_step(draws, lane.rules, params)
         return *venv.env.advance(lane, action, draw, params), draws.stream
 
-    axes = venv.params_axes(params)
-    lanes, reward, terminated, truncated, streams = jax.vmap(one, in_axes=(0, 0, 0, axes))(
-        state.lanes, actions, state.streams, params
-    )
-    terminated, truncated = (jnp.broadcast_to(flag, state.ended.shape) for flag in (terminated, truncated))
-    new, last = Batch(lanes=lanes, streams=streams, ended=state.ended), lanes
-    if venv.autoreset == "same_step":
-        new = _restarted(new, terminated | truncated, *_begun(venv, streams, params))
-    elif venv.autoreset == "next_step":
-        # A lane that had ended is restarted instead of stepped: the step took nothing from its stream.
-        new = _restarted(new, state.ended, *_begun(venv, state.streams, params))
-        reward = jnp.where(state.ended, jnp.zeros_like(reward), reward)
-        terminated, truncated = terminated & ~state.ended, truncated & ~state.ended
-        new, last = new.replace(ended=terminated | truncated), new.lanes
-    else:
-        new = new.replace(ended=state.ended | terminated | truncated)
-    info = jax.vmap(venv.env.info, in_axes=(0, axes))(last.rules, params)
-    seen = _observed(venv, new.lanes, params), reward, terminated, truncated, _observed(venv, last, params), info
-    return new, seen
+    def play(running: Any) -> Any:
+        lanes, streams = running
+        lanes, reward, *flags, streams = jax.vmap(one, in_axes=(0, 0, 0, axes))(lanes, actions, streams, params)
+        return (lanes, streams), reward, *(jnp.broadcast_to(flag, state.ended.shape) for flag in flags)
 
+    def restart(mask: Bool[Array, " n"], running: Any) -> Any:
+        # In `next_step` an ended lane is restarted instead of stepped: the step took nothing from its stream.
+        streams = state.streams if venv.autoreset == "next_step" else running[1]
+        return select(mask, _begun(venv, streams, params), running)
 
-def _restarted(state: Batch, mask: Bool[Array, " n"], fresh: EnvState, after: Pcg64) -> Batch:
-    lanes, streams = select_lanes(mask, fresh, state.lanes), select_lanes(mask, after, state.streams)
-    return state.replace(lanes=lanes, streams=streams)
+    obs, (lanes, streams), ended, reward, terminated, truncated, info = step_with_autoreset(
+        venv.autoreset, (state.lanes, state.streams), state.ended,
+        play=play,
+        restart=restart,
+        observe=lambda running: _observed(venv, running[0], params),
+        info=lambda running: jax.vmap(venv.env.info, in_axes=(0, axes))(running[0].rules, params),
+    )  # fmt: skip
+    return Batch(lanes=lanes, streams=streams, ended=ended), (obs, reward, terminated, truncated, info)
 
 
 def _observed(venv: VectorEnv, lanes: EnvState, params: Any) -> Obs:

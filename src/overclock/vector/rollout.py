@@ -7,7 +7,7 @@ import jax
 
 from overclock.env.environment import Obs
 from overclock.env.rng import Section
-from overclock.vector.fused import fused_rollout, resolved
+from overclock.vector.fused import fastest_backend, fused_rollout
 from overclock.vector.fused.scan import whole_steps
 from overclock.vector.transition import LaneTransition, Transition
 from overclock.vector.vectorize import VectorEnv, VectorState, random_policy
@@ -43,7 +43,7 @@ def rollout(
     venv.require_lanes(state)
     params = venv.default_params() if params is None else params
     plain = isinstance(venv, VectorEnv) and policy is random_policy and keep is keep_everything
-    if plain and resolved(venv) != "xla":
+    if plain and fastest_backend(venv) != "xla":
         return fused_rollout(venv, state, num_steps, keep=LaneTransition.of_batch, params=params)[:2]
 
     def step(carry: tuple[VectorState, Obs], _: None) -> tuple[tuple[VectorState, Obs], Any]:

@@ -8,10 +8,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from overclock.env.autoreset import expand
 from overclock.env.environment import Key, Obs
 from overclock.env.rng import Rng
 from overclock.env.struct import Struct
-from overclock.vector.vectorize import VectorEnv, VectorState, _expand
+from overclock.vector.vectorize import VectorEnv, VectorState
 
 
 class StatisticsState(Struct):
@@ -63,12 +64,12 @@ class EpisodeStatistics:
         """As `VectorEnv.step`, with `info["episode"]`."""
         idle = state.inner.ended
         obs, inner, reward, terminated, truncated, info = self.venv.step(state.inner, actions, params)
-        returns = (state.returns + jnp.where(_expand(idle, reward), 0, reward)).astype(state.returns.dtype)
+        returns = (state.returns + jnp.where(expand(idle, reward), 0, reward)).astype(state.returns.dtype)
         lengths = state.lengths + ~idle
         ended = (terminated | truncated) & ~idle
         state = StatisticsState(
             inner=inner,
-            returns=jnp.where(_expand(ended, returns), jnp.zeros_like(returns), returns),
+            returns=jnp.where(expand(ended, returns), jnp.zeros_like(returns), returns),
             lengths=jnp.where(ended, 0, lengths),
             episodes=state.episodes + ended,
         )
@@ -81,7 +82,7 @@ class EpisodeStatistics:
     ) -> tuple[Obs, StatisticsState]:
         """As `VectorEnv.reset_lanes`; an unfinished episode of a restarted lane is forgotten."""
         obs, inner = self.venv.reset_lanes(state.inner, mask, rng, params)
-        returns = jnp.where(_expand(mask, state.returns), 0, state.returns)
+        returns = jnp.where(expand(mask, state.returns), 0, state.returns)
         return obs, state.replace(inner=inner, returns=returns, lengths=jnp.where(mask, 0, state.lengths))
 
     def observe(self, state: StatisticsState, params: Any = None) -> Obs:

@@ -5,24 +5,22 @@ The vector's state owns its randomness, so stepping needs no key, and a saved st
 
 import dataclasses
 import functools
-from typing import Any, Literal
+from typing import Any, get_args
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from overclock.backends import BatchBackend
+from overclock.env.autoreset import Autoreset, select, step_with_autoreset
 from overclock.env.environment import Environment, EnvState, Key, Obs, Params
 from overclock.env.rng import Rng, Section
 from overclock.env.struct import Struct
 from overclock.errors import UsageError
-from overclock.vector.fused import kernel_step, refuse_strategies, works_here
+from overclock.vector.fused import kernel_step, refuse_strategies, require_kernel
 from overclock.vector.lane import sample_action
 from overclock.vector.resets import Fresh, Resets, ResetStore
-
-Autoreset = Literal["same_step", "next_step", "off"]
-Backend = Literal["auto", "xla", "c", "cuda"]
-BACKENDS = ("auto", "xla", "c", "cuda")
 
 
 class VectorState(Struct):
@@ -42,7 +40,7 @@ class VectorEnv:
     num_envs: int
     autoreset: Autoreset = "same_step"
     resets: Resets = Fresh()
-    backend: Backend = "auto"
+    backend: BatchBackend = "auto"
 
     def default_params(self) -> Params:
         """The parameters of the reference, shared by all lanes."""
@@ -88,36 +86,30 @@ class VectorEnv:
         if self.backend in ("c", "cuda"):
             return kernel_step(self, self.backend, state, actions, params)
         axes = self.params_axes(params)
-        draws = jax.vmap(self.env.draw_step, in_axes=(0, 0, axes))(
-            state.rng.of_section(Section.STEP), state.lanes.rules, params
-        )
-        lanes, reward, terminated, truncated = jax.vmap(self.env.advance, in_axes=(0, 0, 0, axes))(
-            state.lanes, actions, draws, params
-        )
-        # Under vmap a constant flag comes back unbatched; the contract is one flag per lane.
-        terminated = jnp.broadcast_to(terminated, (self.num_envs,))
-        truncated = jnp.broadcast_to(truncated, (self.num_envs,))
-        ended, store = state.ended, state.store
-        if self.autoreset == "off":
-            ended = ended | terminated | truncated
-            info = self._info(lanes, params, axes)
-            final_obs = obs = self._observe(lanes, params, axes)
-        elif self.autoreset == "same_step":
-            info = self._info(lanes, params, axes)
-            final_obs = self._observe(lanes, params, axes)
-            fresh, store = self._supply(state, terminated | truncated, params, axes)
-            lanes = select_lanes(terminated | truncated, fresh, lanes)
-            obs = self._observe(lanes, params, axes)
-        else:
-            fresh, store = self._supply(state, state.ended, params, axes)
-            lanes = select_lanes(state.ended, fresh, lanes)
-            reward = jnp.where(_expand(state.ended, reward), jnp.zeros_like(reward), reward)
-            terminated, truncated = terminated & ~state.ended, truncated & ~state.ended
-            ended = terminated | truncated
-            info = self._info(lanes, params, axes)
-            final_obs = obs = self._observe(lanes, params, axes)
-        state = VectorState(lanes=lanes, rng=state.rng.advance(), ended=ended, store=store)
-        return obs, state, reward, terminated, truncated, {**info, "final_observation": final_obs}
+
+        def play(running: Any) -> Any:
+            lanes, store = running
+            draws = jax.vmap(self.env.draw_step, in_axes=(0, 0, axes))(
+                state.rng.of_section(Section.STEP), lanes.rules, params
+            )
+            lanes, reward, *flags = jax.vmap(self.env.advance, in_axes=(0, 0, 0, axes))(lanes, actions, draws, params)
+            # Under vmap a constant flag comes back unbatched; the contract is one flag per lane.
+            return (lanes, store), reward, *(jnp.broadcast_to(flag, (self.num_envs,)) for flag in flags)
+
+        def restart(mask: Any, running: Any) -> Any:
+            lanes, store = running
+            fresh, store = self.resets.supply(self.env, store, state.rng, mask, params, axes)
+            return select(mask, fresh, lanes), store
+
+        obs, (lanes, store), ended, reward, terminated, truncated, info = step_with_autoreset(
+            self.autoreset, (state.lanes, state.store), state.ended,
+            play=play,
+            restart=restart,
+            observe=lambda running: self._observe(running[0], params, axes),
+            info=lambda running: jax.vmap(self.env.info, in_axes=(0, axes))(running[0].rules, params),
+        )  # fmt: skip
+        after = VectorState(lanes=lanes, rng=state.rng.advance(), ended=ended, store=store)
+        return obs, after, reward, terminated, truncated, info
 
     @functools.partial(jax.jit, static_argnames="self", inline=True)
     def reset_lanes(
@@ -128,12 +120,12 @@ class VectorEnv:
         What the reset strategy stores is kept; `reset` with a batched `Rng` restarts every lane and prepares it anew.
         """
         params = self.default_params() if params is None else params
-        streams = state.rng if rng is None else select_lanes(mask, rng, state.rng)
+        streams = state.rng if rng is None else select(mask, rng, state.rng)
         fresh = jax.vmap(self.env.reset_state, in_axes=(0, self.params_axes(params)))(streams, params)
         # Lanes outside the mask keep their place in their stream: restarting one lane must not change another's future.
         state = state.replace(
-            lanes=select_lanes(mask, fresh, state.lanes),
-            rng=select_lanes(mask, streams.advance(), state.rng),
+            lanes=select(mask, fresh, state.lanes),
+            rng=select(mask, streams.advance(), state.rng),
             ended=state.ended & ~mask,
         )
         return self.observe(state, params), state
@@ -175,21 +167,13 @@ class VectorEnv:
     def _observe(self, lanes: EnvState, params: Any, axes: Any) -> Obs:
         return jax.vmap(self.env.observe, in_axes=(0, axes))(lanes.rules, params)
 
-    def _info(self, lanes: EnvState, params: Any, axes: Any) -> dict[str, Any]:
-        return jax.vmap(self.env.info, in_axes=(0, axes))(lanes.rules, params)
-
-    def _supply(
-        self, state: VectorState, ended: Bool[Array, " n"], params: Any, axes: Any
-    ) -> tuple[EnvState, ResetStore]:
-        return self.resets.supply(self.env, state.store, state.rng, ended, params, axes)
-
 
 def vectorize(
     env: Environment[Any, Any],
     num_envs: int,
     autoreset: Autoreset = "same_step",
     resets: Resets | None = None,
-    backend: Backend = "auto",
+    backend: BatchBackend = "auto",
 ) -> VectorEnv:
     """Run `num_envs` instances of `env` as one pure function.
 
@@ -203,14 +187,14 @@ def vectorize(
         raise UsageError(f"resets must be Fresh(), Pool(size) or Optimistic(ratio), got {resets!r}.")
     if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
         raise UsageError(f"num_envs must be a positive whole number, got {num_envs!r}.")
-    if autoreset not in ("same_step", "next_step", "off"):
+    if autoreset not in get_args(Autoreset):
         raise UsageError(f"autoreset must be 'same_step', 'next_step' or 'off', got {autoreset!r}.")
-    if backend not in BACKENDS:
-        raise UsageError(f"backend must be one of {', '.join(map(repr, BACKENDS))}, got {backend!r}.")
+    if backend not in get_args(BatchBackend):
+        raise UsageError(f"backend must be one of {', '.join(map(repr, get_args(BatchBackend)))}, got {backend!r}.")
     venv = VectorEnv(env, int(num_envs), autoreset, Fresh() if resets is None else resets, backend)
     if backend in ("c", "cuda"):
         refuse_strategies(venv)
-        works_here(env, backend)
+        require_kernel(env, backend)
     return venv
 
 
@@ -221,12 +205,3 @@ def random_policy(venv: VectorEnv, rng: Rng, obs: Obs, mask: Any, params: Any) -
         return sample_action(venv.env, lane_rng, lane_mask, params)
 
     return jax.vmap(one_lane, in_axes=(0, None if mask is None else 0))(rng, mask)
-
-
-def select_lanes(mask: Bool[Array, " n"], if_true: Any, if_false: Any) -> Any:
-    """Lane by lane, one of two batched trees."""
-    return jax.tree.map(lambda a, b: jnp.where(_expand(mask, a), a, b), if_true, if_false)
-
-
-def _expand(mask: Bool[Array, " n"], like: Any) -> Bool[Array, "n ..."]:
-    return mask.reshape(mask.shape + (1,) * (like.ndim - 1))

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from overclock.backends import Backend
+from overclock.entry_point import EntryPoint
 from overclock.errors import UsageError
 from overclock.verify.sides.patched import Patch
 from overclock.verify.sides.process import CouldNotVerifyError
@@ -14,13 +16,13 @@ from overclock.verify.sides.subject import Arrays, Observed, SubjectSpec
 
 Precision = Literal["float64", "float32"]
 Mode = Literal["free_running", "per_step"]
-Backend = Literal["xla", "c", "cuda"]  # as the fused kernels have it, without importing JAX
 
 FLAGS = ("terminated", "truncated")
 OUTPUTS = ("obs", "reward", *FLAGS)  # what every subject shows after a step, and every contract compares
 ON_THE_CPU = {"JAX_PLATFORMS": "cpu"}
 # Several workers share the GPU: none may take all of its memory.
 ON_A_GPU = {"JAX_PLATFORMS": "cuda,cpu", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+METAMORPHIC_RULES = "overclock.verify.interaction.metamorphic_rules:RULES"
 STEP_LIMIT = 10_000  # twenty times CartPole's; an episode without an end would keep a comparison for ever
 
 
@@ -169,14 +171,15 @@ class Twin:
     contracts: Mapping[Precision, Contract]
     plants: Mapping[str, Patch] = dataclasses.field(default_factory=dict)  # known bugs, by name
     scenarios: str | None = None  # folder or package of level 2's scenario files
-    modules: str | None = None  # "package.module:MODULES": the functions of level 1, see module.py
-    transfer: str | None = None  # "package.module:PLAN": what level 4 trains and compares, see transfer/plan.py
+    # Entry points may be texts, 'package.module:name'.
+    modules: EntryPoint | str | None = None  # the functions of level 1, see property/module.py
+    transfer: EntryPoint | str | None = None  # the plan of what level 4 trains and compares, see transfer/plan.py
     learnt_as: "Twin | None" = None  # what level 4 plays instead, where another observation is learnt in less time
     traced: bool = False  # the reference tells which branches of its code ran (`trace`, see subject.py)
-    self_checks: str = "overclock.verify.interaction.metamorphic_rules:RULES"  # what level 2 expects of `metamorphic`
+    self_checks: EntryPoint | str = METAMORPHIC_RULES  # what level 2 expects of `metamorphic`
     exhaustive: Mapping[str, Any] | None = None  # limits of a walk over all its states, see exhaustive.py
     lanes: int = 64  # episodes that level 3 plays side by side; more where long ones cost a reference little
-    prepare: str | None = None  # "package.module:function" that fetches or builds the reference, or says what it lacks
+    prepare: EntryPoint | str | None = None  # a function that fetches or builds the reference, or says what it lacks
 
     def __post_init__(self) -> None:
         if not self.contracts:

@@ -9,8 +9,10 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from overclock.backends import Backend
 from overclock.errors import MissingError, UsageError
-from overclock.verify.contract import Backend, Twin
+from overclock.progress import Progress, silent
+from overclock.verify.contract import Twin
 from overclock.verify.levels import LEVELS, Settings
 from overclock.verify.mutation.report import last_result
 from overclock.verify.mutation.result import MutationReport
@@ -18,7 +20,7 @@ from overclock.verify.property.emit import emit
 from overclock.verify.property.level import Recording, record
 from overclock.verify.repro.failure import hunt, make_repro
 from overclock.verify.result import LevelResult, NotRun, Verdict, VerifyReport
-from overclock.verify.rollout.level import Diverging, Progress
+from overclock.verify.rollout.level import Diverging
 from overclock.verify.sides.process import CouldNotVerifyError, ProcessSubject
 from overclock.verify.sides.selfcheck import check_reference
 from overclock.verify.text import numbered
@@ -41,7 +43,7 @@ def verify(
     keep_going: bool = False,
     folder: Path | None = None,
     write_tests: Path | None = None,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
 ) -> VerifyReport:
     """Compare a performance side with its reference, level by level.
 
@@ -101,7 +103,7 @@ def verify(
             unexplained = str(error)
     return VerifyReport(
         env=twin.name,
-        reference=twin.reference.entry_point if spec is None else spec.reference,
+        reference=str(twin.reference.entry_point) if spec is None else spec.reference,
         contract={precision: list(contract.fields) for precision, contract in twin.contracts.items()},
         verdict=overall([result.verdict for result in results]),
         self_check=itself,

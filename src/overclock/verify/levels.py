@@ -6,12 +6,13 @@ from types import MappingProxyType
 from typing import Any
 
 from overclock.env import registry
+from overclock.progress import Progress
 from overclock.verify.contract import Twin
 from overclock.verify.interaction.level import check_interactions
 from overclock.verify.interaction.scenario import load_scenarios
 from overclock.verify.property.level import Recording, check_recorded, modules_of
 from overclock.verify.result import RunLevel
-from overclock.verify.rollout.level import Diverging, Progress, check_rollouts
+from overclock.verify.rollout.level import Diverging, check_rollouts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,6 +84,6 @@ LEVELS: Mapping[int, Level] = MappingProxyType(
         1: Level("property", _properties, "modules", modules_of),
         2: Level("interaction", _interactions, "scenarios", lambda twin: load_scenarios(str(twin.scenarios))),
         3: Level("rollout", _rollouts),
-        4: Level("transfer", _transfer, "transfer", lambda twin: registry.load(str(twin.transfer))),
+        4: Level("transfer", _transfer, "transfer", lambda twin: registry.load(twin.transfer or "")),
     }
 )

@@ -3,7 +3,8 @@
 import dataclasses
 from typing import Literal
 
-from overclock.verify.contract import Backend, Field, Precision
+from overclock.backends import Backend
+from overclock.verify.contract import Field, Precision
 from overclock.verify.interaction.result import InteractionLevel
 from overclock.verify.mutation.result import MutationReport
 from overclock.verify.property.result import PropertyLevel

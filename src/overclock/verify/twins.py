@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from overclock.entry_point import EntryPoint
 from overclock.env import registry
 from overclock.errors import MissingError, UsageError
 from overclock.verify.contract import Twin
@@ -35,7 +36,7 @@ def find_twin(target: str) -> Found:
     else:
         found = _registered(target)
     if found.twin.prepare is not None:
-        registry.load(found.twin.prepare)()
+        EntryPoint.of(found.twin.prepare).call()
     return found
 
 

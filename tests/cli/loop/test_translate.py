@@ -6,10 +6,12 @@ import subprocess
 import sys
 
 import pytest
+from recipe.fake_model.model import ScriptedModel
+from recipe.fake_model.script import Turn
 from recipe.projects import playable_project
 
 from overclock import cli
-from overclock.recipe.gateway import Gateway, ScriptedModel, Tokens, Turn
+from overclock.recipe.gateway import Gateway, Tokens
 from overclock.recipe.loop.translate import Finished
 
 

@@ -6,7 +6,7 @@ import textwrap
 import gymnasium
 import pytest
 
-from overclock.recipe.agents.built_in import contract_of_program, program_of
+from overclock.recipe.agents.builtin_agent import contract_of_program, program_of
 from overclock.recipe.contract import branch_search as contract_search
 from overclock.recipe.contract.cases import RecordedCases
 from overclock.recipe.references.reference import make_env

@@ -9,7 +9,7 @@ from overclock.errors import UsageError
 from overclock.recipe.contract.codec import codec_fields, draw_field, site_of
 from overclock.recipe.contract.file import ContractFile, DrawField, StateField, load_contract, write_contract
 from overclock.recording.shapes import Many, Maybe, Number
-from overclock.recording.sites.sites import Site
+from overclock.recording.sites.recorder import Site
 
 CONTRACT = blackjack.contract()
 

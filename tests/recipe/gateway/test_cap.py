@@ -6,9 +6,11 @@ import json
 import threading
 
 import pytest
+from recipe.fake_model.model import ScriptedModel
+from recipe.fake_model.script import Turn
 
 from overclock.errors import UsageError
-from overclock.recipe.gateway import Prices, ScriptedModel, Tokens, Turn
+from overclock.recipe.gateway import Prices, Tokens
 from overclock.recipe.gateway.meter import Meter, RefusedError
 from overclock.recipe.gateway.usage import Usage, total
 

@@ -14,7 +14,9 @@ from overclock.recipe.runs.journal import Journal
 PROGRAM = """
 import sys, threading
 from pathlib import Path
-from overclock.recipe.gateway import Gateway, Prices, ScriptedModel, Tokens, Turn
+from recipe.fake_model.model import ScriptedModel
+from recipe.fake_model.script import Turn
+from overclock.recipe.gateway import Gateway, Prices, Tokens
 from overclock.recipe.runs.journal import Journal
 from overclock.recipe.runs.recorder import JournalRecorder
 folder = Path(sys.argv[1])

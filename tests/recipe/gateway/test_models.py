@@ -4,10 +4,12 @@ import dataclasses
 
 import pytest
 from recipe.court import small_project
+from recipe.fake_model.model import ScriptedModel
+from recipe.fake_model.script import Turn
 
 from overclock.errors import MissingError, UsageError
 from overclock.recipe.agents.base import Work
-from overclock.recipe.gateway import ScriptedModel, Tokens, Turn
+from overclock.recipe.gateway import Tokens
 from overclock.recipe.gateway.backend import Answer
 from overclock.recipe.judging.hygiene.frozen import tree_hash
 from overclock.recipe.loop.parts import Options

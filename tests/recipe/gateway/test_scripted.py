@@ -5,9 +5,10 @@ import os
 from pathlib import Path
 
 import pytest
+from recipe.fake_model.model import ScriptedModel
+from recipe.fake_model.script import Turn, Use, fitting
 
-from overclock.recipe.gateway import ScriptedModel, Tokens, Turn, Use
-from overclock.recipe.gateway.script import fitting
+from overclock.recipe.gateway import Tokens
 
 GOLDEN = Path(__file__).parent / "golden"
 TOKENS = Tokens(input=1000, cached=200, output=100, reasoning=10)

@@ -8,12 +8,14 @@ import sys
 
 import pytest
 from recipe.court import small_project
+from recipe.fake_model.model import ScriptedModel
+from recipe.fake_model.script import Turn
 
 from overclock.errors import MissingError
 from overclock.recipe import sandbox as sandboxes
 from overclock.recipe.agents import Task
 from overclock.recipe.agents.parallel import side_by_side
-from overclock.recipe.gateway import ScriptedModel, Tokens, Turn
+from overclock.recipe.gateway import Tokens
 from overclock.recipe.loop.ways import Ways
 from overclock.recipe.loop.workers import workers, wrapped
 from overclock.recipe.project.project import Changes

@@ -25,8 +25,8 @@ import sys
 from pathlib import Path
 from overclock.recipe.mcp.server import serve
 from overclock.recipe.project.project import load_project
-pause = float(sys.argv[2])
-serve(load_project(Path(sys.argv[1])), run_id="session", sandbox="none", pause=pause, judge="recipe.test_mcp:FakeJudge")
+project, pause, judge = load_project(Path(sys.argv[1])), float(sys.argv[2]), "recipe.mcp.test_mcp:FakeJudge"
+serve(project, run_id="session", sandbox="none", pause=pause, judge=judge)
 """
 FIRST = {
     "step": 3, "field": "state.x", "reference": 1.0, "performance": 2.0, "error": 1.0, "tolerance": 0.0, "action": 1,

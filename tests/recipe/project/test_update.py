@@ -126,6 +126,9 @@ def test_only_the_changed_module_is_translated_again_and_every_test_guards_it(ma
     (package / "wind.py").write_text(WIND.replace("GUST = 0.25", "GUST = 0.5  # stronger now"))
     (package / "world.py").write_text(WORLD.replace('"""A leaf in the wind."""', '"""A leaf, in the wind."""'))
 
+    for name in ("overclock.toml", "contract.toml"):
+        (project.folder / name).write_text("# A person's remark.\n" + (project.folder / name).read_text())
+
     found = find_update(project)
     assert (found.changed, found.new, found.gone, found.contract) == (("wind",), (), (), ())
     assert [(module.name, what) for module, what in plan_rows(found)] == [
@@ -158,6 +161,8 @@ def test_only_the_changed_module_is_translated_again_and_every_test_guards_it(ma
     assert abs(played["steady-last"].steps[0].expect["state.x"] - played["steady-last"].setup.expect["state.x"]) == 0.5
     assert not any(step.expect["terminated"] for one in played.values() for step in one.steps[:-1])
     assert "GUST = 0.5" in (project.folder / "modules" / "wind.txt").read_text()
+    for name in ("overclock.toml", "contract.toml"):
+        assert (project.folder / name).read_text().startswith("# A person's remark.\n")
     newest = last_verified(load_project(project.folder))
     assert (newest.folder.name, newest.files["wind.py"]) == ("second", JAX_WIND.replace("0.25", "0.5").encode())
 

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("gymnasium", reason="the references are Gymnasium environments")
 
-from overclock.recipe.agents.built_in import program_of
+from overclock.recipe.agents.builtin_agent import program_of
 from overclock.recipe.project.new import BUILT_IN, new_project
 from overclock.recipe.project.project import AgentChoice
 from overclock.recipe.project.twin import project_twin

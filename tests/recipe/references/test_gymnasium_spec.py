@@ -6,7 +6,7 @@ pytest.importorskip("gymnasium", reason="the references are Gymnasium environmen
 
 import gymnasium
 
-from overclock.recipe.agents.built_in import program_of
+from overclock.recipe.agents.builtin_agent import program_of
 from overclock.recipe.project.new import BUILT_IN, new_project
 from overclock.recipe.project.project import AgentChoice, Judging
 from overclock.recipe.project.twin import project_twin

@@ -16,7 +16,7 @@ from overclock.recipe.contract.file import Closeness, ContractFile, write_contra
 from overclock.recipe.references.reference import make_env, reference
 from overclock.recording.shapes import LIST, Array, Fixed, Many, Number
 from overclock.recording.sites import install as site_install
-from overclock.recording.sites.sites import Site
+from overclock.recording.sites.recorder import Site
 from overclock.verify.rollout.actions import uniform
 
 ALL = np.ones(2, np.bool_)

@@ -6,11 +6,11 @@ import pytest
 from recipe.run_story import Story
 
 from overclock.recipe.gateway.exchange import Exchange
-from overclock.recipe.runs.run import Run
+from overclock.recipe.gateway.usage import Usage
 from overclock.recipe.runs.cost import spending
 from overclock.recipe.runs.recorder import JournalRecorder
+from overclock.recipe.runs.run import Run
 from overclock.recipe.runs.words import dollars_words, tokens_words
-from overclock.recipe.gateway.usage import Usage
 
 TOLD = dataclasses.asdict(Usage(3, 800, 0, 0, 200, 0, 0.125, basis="self-reported"))
 

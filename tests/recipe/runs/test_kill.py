@@ -12,10 +12,10 @@ from recipe.court import Story, needs_git
 from recipe.killable import PRICE, SCRIPT
 from recipe.killable import story as whole_story
 
-from overclock.recipe.runs.journal import Journal
 from overclock.recipe.loop.parts import Options
 from overclock.recipe.project.project import load_project
 from overclock.recipe.runs.cost import spending
+from overclock.recipe.runs.journal import Journal
 
 TESTS = Path(__file__).parents[2]
 # Where it is killed -> tasks finished before, the first thing that is done afterwards.

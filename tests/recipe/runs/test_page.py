@@ -13,14 +13,14 @@ pytest.importorskip("jinja2", reason="the page needs the extra 'report'")
 
 from recipe.run_story import Story, failure, sign_error, written
 
+from overclock.recipe.gateway.usage import Usage
 from overclock.recipe.runs import page as run_page
-from overclock.recipe.runs.run import Run
 from overclock.recipe.runs.page import html as page_of
 from overclock.recipe.runs.page import markdown, write_run_report
 from overclock.recipe.runs.report import run_report
-from overclock.recipe.runs.words import status_lines
+from overclock.recipe.runs.run import Run
 from overclock.recipe.runs.status import status
-from overclock.recipe.gateway.usage import Usage
+from overclock.recipe.runs.words import status_lines
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 EVIL = "<script>alert(1)</script> & | \"quoted\" 'too'"

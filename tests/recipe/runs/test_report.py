@@ -6,9 +6,9 @@ import re
 import pytest
 from recipe.run_story import COUNTER, RIGHT, SIGN, Story, failure, sign_error, written
 
-from overclock.recipe.runs.run import Run
 from overclock.recipe.runs.curve import curve_picture
 from overclock.recipe.runs.report import final_candidate, run_report
+from overclock.recipe.runs.run import Run
 
 
 @pytest.fixture

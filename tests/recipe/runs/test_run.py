@@ -9,8 +9,8 @@ import pytest
 from recipe.run_story import COUNTER, RIGHT, SIGN, Story, written
 
 from overclock.errors import UsageError
-from overclock.recipe.runs.run import Run, find, latest
 from overclock.recipe.runs.candidates import diff
+from overclock.recipe.runs.run import Run, find, latest
 
 
 def contents(folder):

@@ -7,12 +7,12 @@ import pytest
 from recipe.court import FakeJudge, env, small_project
 
 from overclock.cli.loop.options import show_end
-from overclock.recipe.loop import translate as runs
 from overclock.recipe.agents.scripted import ScriptedAgent
 from overclock.recipe.judging.candidate import load_candidate
+from overclock.recipe.loop import translate as runs
 from overclock.recipe.loop.parts import Options
-from overclock.recipe.runs.run import Run
 from overclock.recipe.loop.ways import Ways
+from overclock.recipe.runs.run import Run
 
 GOOD = {"translate": [env("speed=100")]}
 

@@ -2,10 +2,10 @@
 
 from recipe.court import TRANSLATE, env, needs_git, three
 
-from overclock.recipe.runs.run import Run
 from overclock.recipe.runs.page import markdown
-from overclock.recipe.runs.words import event_line, status_lines
+from overclock.recipe.runs.run import Run
 from overclock.recipe.runs.status import status, status_of
+from overclock.recipe.runs.words import event_line, status_lines
 
 pytestmark = needs_git
 GOOD = env("speed=100")

@@ -6,15 +6,15 @@ import threading
 import pytest
 from recipe.court import TRANSLATE, FakeJudge, Story, by_number, cut, env, needs_git, small_project, three
 
-from overclock.recipe.loop import translate as runs
 from overclock.recipe.agents.scripted import ScriptedAgent
+from overclock.recipe.gateway.usage import Usage
+from overclock.recipe.loop import translate as runs
 from overclock.recipe.loop.parts import Options
+from overclock.recipe.loop.ways import Ways
 from overclock.recipe.project.project import AgentChoice
-from overclock.recipe.runs.run import Run
 from overclock.recipe.runs.cost import spending
 from overclock.recipe.runs.groups import current
-from overclock.recipe.gateway.usage import Usage
-from overclock.recipe.loop.ways import Ways
+from overclock.recipe.runs.run import Run
 from overclock.recipe.runs.work_tree import frozen_tree
 
 pytestmark = needs_git

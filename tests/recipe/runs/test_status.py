@@ -7,8 +7,8 @@ import pytest
 from recipe.run_story import COUNTER, Story, sign_error, written
 
 from overclock.recipe.runs.run import Run
-from overclock.recipe.runs.words import event_line, status_lines
 from overclock.recipe.runs.status import status, status_of
+from overclock.recipe.runs.words import event_line, status_lines
 
 
 @pytest.fixture

@@ -5,10 +5,12 @@ import sys
 
 import pytest
 from recipe.court import small_project
+from recipe.fake_model.model import ScriptedModel
+from recipe.fake_model.script import Turn
 
 from overclock.errors import MissingError
 from overclock.recipe.agents import Task
-from overclock.recipe.gateway import ScriptedModel, Tokens, Turn
+from overclock.recipe.gateway import Tokens
 from overclock.recipe.judging.hygiene.frozen import Seal
 from overclock.recipe.loop.ways import Ways
 from overclock.recipe.loop.workers import workers

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("gymnasium", reason="the known environments are Gymnasium's, or in its form")
 
 from overclock.errors import UsageError
-from overclock.recipe.agents.built_in import contract_of_program, program_of
+from overclock.recipe.agents.builtin_agent import contract_of_program, program_of
 from overclock.recipe.contract.file import ContractFile, StateField
 from overclock.recipe.loop.translate import Finished
 from overclock.recipe.loop.ways import Ways

@@ -21,9 +21,9 @@ from translate.traps.base import Trap
 from overclock.translate.compiler import Compiler
 from overclock.translate.ir.nodes import Type, Var
 from overclock.translate.jax.file import print_jax
+from overclock.translate.jax.line_breaking import wrapped
 from overclock.translate.jax.lines import Line, Nested, mark, named
 from overclock.translate.jax.names import condition_name
-from overclock.translate.jax.wrap import wrapped
 from overclock.translate.profile import look
 
 WIDTH = 120

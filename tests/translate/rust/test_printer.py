@@ -19,8 +19,8 @@ from overclock.recording.errors import UnsupportedError
 from overclock.translate.compiler import Compiler
 from overclock.translate.profile import look
 from overclock.translate.rust.file import print_rust
-from overclock.translate.rust.words import literal
-from overclock.translate.rust.wrap import wrapped
+from overclock.translate.rust.line_breaking import wrapped
+from overclock.translate.rust.syntax import literal
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 

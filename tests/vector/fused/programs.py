@@ -4,6 +4,7 @@
 vectors of lanes, and one lane after the other, which is what programs with arrays get.
 """
 
+import dataclasses
 import functools
 import itertools
 import os
@@ -11,8 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from probes import Countdown, CountdownParams, CountdownState
 
 from overclock.errors import MissingError
 from overclock.vector.fused import lane_map, scan
@@ -142,3 +145,12 @@ def pairs(dtype: Any) -> tuple[np.ndarray, np.ndarray]:
     numbers = nasty(dtype)
     both = np.array(list(itertools.product(numbers, numbers)), dtype)
     return both[:, 0].copy(), both[:, 1].copy()
+
+
+@dataclasses.dataclass(frozen=True)
+class Tabled(Countdown):
+    """Its observation is looked up."""
+
+    def observe(self, state: CountdownState, params: CountdownParams):
+        table = jnp.arange(40, dtype=jnp.float32) ** 2
+        return {name: table[leaf] for name, leaf in vars(state).items() if leaf.dtype == jnp.int32}

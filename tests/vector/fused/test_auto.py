@@ -1,20 +1,17 @@
 """What `backend="auto"` takes: the kernel where a lane's state stays in registers, else XLA; never another result."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from probes import Countdown, CountdownParams, CountdownState
-from vector.fused.programs import KERNEL
+from vector.fused.programs import KERNEL, Tabled
 
 import overclock
 from overclock.c_compiler import c_compiler_fault
 from overclock.cores import cores
 from overclock.errors import MissingError, UsageError
 from overclock.vector import Pool, rollout, vectorize
-from overclock.vector.fused import resolved
+from overclock.vector.fused import fastest_backend
 from overclock.vector.fused.c_target import threads
 from overclock.vector.fused.compilers import compiled, kept_in
 from overclock.vector.fused.support import stays_in_registers
@@ -22,29 +19,20 @@ from overclock.vector.fused.support import stays_in_registers
 pytestmark = pytest.mark.skipif(bool(c_compiler_fault()), reason=c_compiler_fault())
 
 
-@dataclasses.dataclass(frozen=True)
-class Tabled(Countdown):
-    """Its observation is looked up."""
-
-    def observe(self, state: CountdownState, params: CountdownParams):
-        table = jnp.arange(40, dtype=jnp.float32) ** 2
-        return {name: table[leaf] for name, leaf in vars(state).items() if leaf.dtype == jnp.int32}
-
-
 @pytest.mark.parametrize(("name", "static"), [("cartpole", {}), ("pong", {}), ("pong", {"frameskip": 8})])
 def test_small_rules_get_the_kernel(name, static):
     env, _ = overclock.make(name, **static)
-    assert resolved(vectorize(env, 4)) == KERNEL
-    assert resolved(vectorize(env, 4, backend="xla")) == "xla"
+    assert fastest_backend(vectorize(env, 4)) == KERNEL
+    assert fastest_backend(vectorize(env, 4, backend="xla")) == "xla"
 
 
 def test_a_chosen_device_decides_not_the_best_there_is(monkeypatch):
     env, _ = overclock.make("cartpole")
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     with jax.default_device(jax.devices("cpu")[0]):
-        assert resolved(vectorize(env, 4)) == "c"
+        assert fastest_backend(vectorize(env, 4)) == "c"
     with jax.default_device("cpu"):
-        assert resolved(vectorize(env, 4)) == "c"
+        assert fastest_backend(vectorize(env, 4)) == "c"
 
 
 def test_a_compiler_that_does_not_work_leaves_xla(monkeypatch, tmp_path):
@@ -54,7 +42,7 @@ def test_a_compiler_that_does_not_work_leaves_xla(monkeypatch, tmp_path):
     monkeypatch.setenv("CC", str(compiler))
     env, _ = overclock.make("cartpole")
     venv = vectorize(env, 4)
-    assert resolved(venv) == "xla"
+    assert fastest_backend(venv) == "xla"
     assert rollout(venv, venv.reset(jax.random.key(0))[1], 2)[1].reward.shape == (2, 4)
     with pytest.raises(MissingError, match=r"^Kernels are compiled from C, and .* without a result.*backend='xla'\.$"):
         vectorize(env, 4, backend=KERNEL)
@@ -84,8 +72,8 @@ def test_a_damaged_kernel_is_compiled_again(tmp_path):
 
 def test_rules_with_tables_and_batches_with_a_reset_strategy_stay_with_xla():
     assert not stays_in_registers(Tabled(), KERNEL)
-    assert resolved(vectorize(Tabled(), 4)) == "xla"
-    assert resolved(vectorize(overclock.make("cartpole")[0], 4, resets=Pool(2))) == "xla"
+    assert fastest_backend(vectorize(Tabled(), 4)) == "xla"
+    assert fastest_backend(vectorize(overclock.make("cartpole")[0], 4, resets=Pool(2))) == "xla"
 
 
 def test_a_rollout_that_keeps_means_over_lanes_keeps_them():

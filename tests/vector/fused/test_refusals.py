@@ -10,7 +10,7 @@ from probes import Countdown
 from vector.fused.programs import KERNEL, assert_same, through_kernel
 
 from overclock.vector import UnsupportedError, rollout, vectorize
-from overclock.vector.fused import resolved
+from overclock.vector.fused import fastest_backend
 
 X = np.linspace(0.5, 2, 4, dtype=np.float32)
 
@@ -62,7 +62,7 @@ def test_who_asks_for_a_kernel_is_refused_at_once_and_who_does_not_gets_xla():
     with pytest.raises(UnsupportedError, match="eigh"):
         vectorize(Spectral(), 4, backend=KERNEL)
     venv = vectorize(Spectral(), 4)
-    assert resolved(venv) == "xla"
+    assert fastest_backend(venv) == "xla"
     _, state = venv.reset(jax.random.key(0))
     assert rollout(venv, state, 5)[1].reward.shape == (5, 4)
 

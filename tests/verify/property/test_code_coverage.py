@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("coverage", reason="coverage of level 1 needs coverage.py, from the extra `report`")
 
+from overclock.entry_point import EntryPoint
 from overclock.verify.property.code_coverage import CodeCoverage, FunctionsRun, exported_functions, modules_behind
 from overclock.verify.property.module import Module, Output
 from overclock.verify.property.result import Share
@@ -191,7 +192,7 @@ MODULES = (module("first"), module("second"))
 
 
 def test_a_function_that_was_compiled_before_still_counts_as_run():
-    runner = ModuleRunner(1, (f"{__name__}:Ruled", {}), f"{__name__}:MODULES")
+    runner = ModuleRunner(1, EntryPoint.of(Ruled).as_json(), EntryPoint.of(f"{__name__}:MODULES").as_json())
     for name in ("first", "second"):
         answer = runner.run(name, {"x": np.arange(3.0)}, 3)
         assert answer["outputs"]["y"].tolist() == [0, 2, 4]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from schema_checks import require_valid_part
 
+from overclock.entry_point import EntryPoint
 from overclock.envs.cartpole.recorded import FIELDS
 from overclock.envs.cartpole.twin import RULES, twin
 from overclock.errors import UsageError
@@ -373,8 +374,7 @@ def test_a_file_that_cannot_be_read_has_no_functions(tmp_path):
 @pytest.mark.filterwarnings("ignore:No data was collected")
 def test_the_performance_side_says_which_files_it_was_read_from():
     pytest.importorskip("coverage", reason="level 1 measures code coverage")
-    entry_point, options = twin().performance.entry_point, dict(twin().performance.options)
-    runner = ModuleRunner(1, (entry_point, options), str(twin().modules))
+    runner = ModuleRunner(1, twin().performance.subject.as_json(), EntryPoint.of(twin().modules).as_json())
     runner.coverage()  # ends the measurement
     assert runner.sources() == {"files": {RULES: source_of(RULES)[1]}, "entered": []}
     assert sorted(exported_in(runner.sources()["files"])) == sorted(runner.exported())

@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("overclock_native", reason="overclock-native is not built; run `make native`")
 
+from overclock.entry_point import EntryPoint
 from overclock.verify.property.module import Cases, Module, exact
 from overclock.verify.property.native_runner import CALLS, NativeModuleRunner, called
 from overclock.verify.sides.jax_subject import JaxSubject
@@ -132,11 +133,8 @@ MODULES = (
 
 
 def test_a_module_gets_a_lane_per_case_and_what_it_called_is_noted():
-    subject = (
-        "overclock.verify.sides.native_subject:NativeSubject",
-        {"batch": PONG, "options": {}, "draws": ["serve"]},
-    )
-    runner = NativeModuleRunner(1, subject, f"{__name__}:MODULES")
+    subject = EntryPoint.of(NativeSubject, batch=PONG, options={}, draws=["serve"])
+    runner = NativeModuleRunner(1, subject.as_json(), EntryPoint.of(f"{__name__}:MODULES").as_json())
     cases = Cases({"seed": np.arange(6), "action": np.arange(6, dtype=np.int32) % 3}, {}, 6, 0, 6)
     found = runner.run("one_step", cases.inputs, len(cases))
     assert found["outputs"]["paddle_yr"].tolist() == [285.0, 293.0, 277.0] * 2
@@ -159,8 +157,7 @@ def test_a_bug_is_planted_in_the_python_around_the_compiled_code():
 def test_a_bug_that_cannot_be_planted_is_an_error_of_the_side_and_of_its_trainer():
     pytest.importorskip("flax", reason="policies need the extra 'train'")
     side = planted("no such line", "")
-    options = (("subject", [side.entry_point, dict(side.options)]), ("config", CONFIG))
-    for spec in (side, dataclasses.replace(side, entry_point=side.trainer, options=options)):
+    for spec in (side, side.wrapped_by(side.trainer, config=CONFIG)):
         with (
             pytest.raises(CouldNotVerifyError, match="stands 0 times"),
             ProcessSubject(spec, LANES, "the performance side"),
@@ -174,7 +171,7 @@ def test_policies_are_trained_on_the_batch():
     from overclock.verify.transfer.training import NativeTrainer
 
     spec = native_spec(PONG, {"frameskip": 8, "continuous": True}, ["serve"])
-    trainer = NativeTrainer(1, (spec.entry_point, dict(spec.options)), CONFIG)
+    trainer = NativeTrainer(1, spec.subject.as_json(), CONFIG)
     assert trainer.describe()["action_space"]["kind"] == "Box"
     trainer.begin(np.array([1, 1, 2]))
     before = trainer.weights()

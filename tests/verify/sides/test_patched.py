@@ -11,7 +11,7 @@ from overclock.verify.sides.patched import Patch, load_patched
 
 def test_a_module_that_is_imported_already_is_refused():
     """Others keep the names they took from it: the change would be there and mean nothing."""
-    with pytest.raises(UsageError, match=r"overclock\.verify\.patched was imported before it could be changed"):
+    with pytest.raises(UsageError, match=r"overclock\.verify\.sides\.patched was imported before it could be changed"):
         load_patched([Patch("overclock.verify.sides.patched", "linecache.cache[", "linecache.cash[")])
 
 

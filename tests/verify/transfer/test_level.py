@@ -13,6 +13,7 @@ pytest.importorskip("scipy", reason="statistics need the extra 'report'")
 from schema_checks import require_valid_part
 from verify import drifting
 
+from overclock.entry_point import EntryPoint
 from overclock.env.spaces import Box, Discrete
 from overclock.envs.cartpole.env import CartPole
 from overclock.envs.cartpole.transfer import PLAN
@@ -22,7 +23,7 @@ from overclock.results import encode
 from overclock.train import PPOConfig, train_on_gymnasium
 from overclock.train.ppo import make_agent, make_train
 from overclock.vector import vectorize
-from overclock.vector.fused import resolved
+from overclock.vector.fused import fastest_backend
 from overclock.vector.host import flatten_state
 from overclock.verify.sides.subject import SubjectSpec
 from overclock.verify.transfer import training as transfer_training
@@ -110,7 +111,7 @@ def test_a_plan_may_ask_for_a_kernel_to_train_with(monkeypatch):
     for plan in (TINY, dataclasses.replace(TINY, kernel=True)):
         options = dict(transfer_training.performance_trainer(twin(), plan).options)
         transfer_training.PerformanceTrainer(1, **options)
-    assert backends == ["auto", resolved(vectorize(CartPole(), 1))]
+    assert backends == ["auto", fastest_backend(vectorize(CartPole(), 1))]
 
 
 @pytest.mark.long
@@ -265,8 +266,8 @@ def test_several_seeds_on_the_reference_learn_what_one_alone_would():
     import gymnasium
 
     # A short time limit: what a cut-off step led to must not be taken from the next episode.
-    env = {"id": "CartPole-v1", "max_episode_steps": 5}
-    worker = ReferenceTrainer(1, ("gymnasium:make", env), CONFIG)
+    env = EntryPoint.of("gymnasium:make", id="CartPole-v1", max_episode_steps=5)
+    worker = ReferenceTrainer(1, env.as_json(), CONFIG)
     worker.begin(np.array([3, 4]))
     first = worker.weights()
     curve = worker.advance(3)

@@ -7,7 +7,7 @@ from typing import Any
 from overclock.bench.tables import rate
 from overclock.cli import output
 from overclock.cli.loop.options import EXIT_CODES
-from overclock.cli.progress import Progress
+from overclock.cli.progress import ProgressDisplay
 
 FOLDER = Path("runs/demo")
 SOURCE = "CartPole-v1"
@@ -48,7 +48,7 @@ class Demo:
         else:
             output.say(f"looking at {SOURCE}")
             project = new_project(folder, SOURCE, "jax", AgentChoice(BUILT_IN)).project
-        with Progress() as progress:
+        with ProgressDisplay() as progress:
             ways = Ways(options=Options(optimise=False), say=progress.say, progress=progress)
             ended = translate(project, None, ways, Changes(levels=self.levels))
         timed = []

@@ -1,11 +1,13 @@
 """`overclock record`: an environment as an animated picture."""
 
+import contextlib
 import dataclasses
-from collections.abc import Iterable
 from typing import Literal
 
 from overclock.cli import output
 from overclock.cli.arguments import EnvId, File
+from overclock.cli.progress import ProgressDisplay
+from overclock.progress import silent
 
 
 @dataclasses.dataclass
@@ -52,7 +54,9 @@ class Record:
 
         asked = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         del asked["env"], asked["json"]
-        report = record(self.env, progress=_progress, **{**asked, "options": parse_options(self.options)})
+        shown = ProgressDisplay() if output.console().is_interactive else contextlib.nullcontext(silent)
+        with shown as progress:
+            report = record(self.env, progress=progress, **{**asked, "options": parse_options(self.options)})
         if self.json:
             output.emit(report)
         else:
@@ -61,11 +65,3 @@ class Record:
                 f"{report['episodes']} episodes, {report['bytes'] / 1000:.0f} kB."
             )
         return 0
-
-
-def _progress(steps: Iterable[int]) -> Iterable[int]:
-    if not output.console().is_interactive:
-        return steps
-    from rich.progress import track
-
-    return track(steps, "Recording", console=output.console(), transient=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overclock.cli import output
-from overclock.cli.progress import Progress
+from overclock.cli.progress import ProgressDisplay
 from overclock.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def run_known(names: Sequence[str], place: Path | None, ways: "Ways", measure: b
     if taken := [one.name for one in ones if (folder / one.name).exists()]:
         raise UsageError(f"'{folder / taken[0]}' is there already; remove it, or choose another --output.")
     rows = []
-    with output.console().status("") as status, Progress(bars=False) as finished:
+    with output.console().status("") as status, ProgressDisplay(bars=False) as finished:
         for number, one in enumerate(ones, 1):
             where = f"{one.name} ({number} of {len(ones)})"
             status.update(where)

@@ -8,7 +8,7 @@ import tyro
 
 from overclock.cli import output
 from overclock.cli.loop.options import EXIT_CODES, ByOneAgent, show_end
-from overclock.cli.progress import Progress
+from overclock.cli.progress import ProgressDisplay
 from overclock.errors import UsageError
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Translate(_Run):
         from overclock.recipe.loop.translate import translate
 
         options, project = Options(not self.no_repair, not self.no_optimise), self._project()
-        with Progress() as progress:
+        with ProgressDisplay() as progress:
             ways = self.ways(options=options, say=progress.say, progress=progress)
             finished = translate(project, self.run_id, ways, self.changes(self.levels))
         return self.end(finished)
@@ -192,6 +192,6 @@ def _continued(command: _Run, run_name: str, note: str = "", submitted: bool = F
     folder = find(run_name)
     with Run.open(folder) as run:
         project = load_project(Path(run.about["folder"]))
-    with Progress() as progress:
+    with ProgressDisplay() as progress:
         ways = command.ways(say=progress.say, progress=progress)
         return resume(project, folder, ways, note, submitted, command.changes(), discard)

@@ -37,10 +37,10 @@ class Localise:
 
     def run(self) -> int:
         """Examine and print."""
-        from overclock.cli.progress import Progress
+        from overclock.cli.progress import ProgressDisplay
         from overclock.recipe.studies.localise import localise
 
-        with Progress() as progress:
+        with ProgressDisplay() as progress:
             report = localise(self.env, self.sample, self.episodes, self.seed, self.timeout, self.jobs, progress)
         if self.json:
             output.emit(report)

@@ -61,7 +61,7 @@ class Mutate:
         entry = spec(self.env)
         if self.list:
             return self._list(entry)
-        from overclock.cli.progress import Progress
+        from overclock.cli.progress import ProgressDisplay
         from overclock.verify.engine import check_seed
         from overclock.verify.mutation.mutate import EXAMINING, mutate
 
@@ -74,7 +74,7 @@ class Mutate:
             progress(what, done, total)
 
         try:
-            with Progress() as progress:
+            with ProgressDisplay() as progress:
                 report = mutate(self.env, self.episodes, self.seed, self.sample, self.timeout, self.jobs, heard)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(self._kept(examined)) from None

@@ -37,12 +37,12 @@ class Redteam:
 
     def run(self) -> int:
         """Try them and print."""
-        from overclock.cli.verification.verify import Progress
+        from overclock.cli.progress import ProgressDisplay
         from overclock.recipe.redteam import redteam
 
         if not 0 < self.timeout < math.inf:
             raise UsageError(f"--timeout must be a number of seconds above 0, got {self.timeout:g}.")
-        with Progress() as progress:
+        with ProgressDisplay() as progress:
             report = redteam(self.only, self.sandbox, self.seed, self.jobs, self.timeout, progress)
         if self.json:
             output.emit(report)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from overclock.cli import output
 from overclock.cli.arguments import EnvId
-from overclock.cli.progress import Progress
+from overclock.cli.progress import ProgressDisplay
 from overclock.env import registry
 from overclock.errors import UnknownEnvironmentError, UsageError
 from overclock.verify.text import closing_lines, divergence_text, level_text, performance_name, worst_text
@@ -81,7 +81,7 @@ class Verify:
                 check_folder(place)
         found = find_twin(self.env)
         try:
-            with Progress() as progress:
+            with ProgressDisplay() as progress:
                 report = verify(
                     found, self.episodes, self.seed, self.timeout, levels, self.plant, self.backend, self.keep_going,
                     folder, self.write_tests, progress,

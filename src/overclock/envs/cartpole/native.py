@@ -1,8 +1,8 @@
 """CartPole in Rust (`overclock_native.VecCartPole`) with the spaces of its JAX twin; float32, CPU."""
 
+from overclock.env.autoreset import Autoreset
 from overclock.envs.cartpole.env import CartPole, CartPoleParams
 from overclock.vector.native import NativeHostVector
-from overclock.vector.vectorize import Autoreset
 
 
 class NativeCartPole(NativeHostVector):

@@ -1,8 +1,8 @@
 """Pong in Rust (`overclock_native.VecPong`) with the spaces of its JAX twin; float32, CPU."""
 
+from overclock.env.autoreset import Autoreset
 from overclock.envs.pong.env import Pong, PongParams
 from overclock.vector.native import NativeHostVector
-from overclock.vector.vectorize import Autoreset
 
 
 class NativePong(NativeHostVector):

@@ -1,7 +1,7 @@
 """Runs one foreign program: its output goes to files of limited size, and nothing of it survives the call.
 
 A coding agent starts shells, servers and language servers of its own, some in sessions of their own. All of them carry
-a mark in their environment, so whatever is left is found again (Linux; elsewhere the process group has to do).
+a mark in their environment, as the workers of the verifier do (verify/sides/descendants.py), so they are found again.
 """
 
 import contextlib
@@ -12,16 +12,17 @@ import signal
 import subprocess
 import threading
 import time
-import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-MARK = "OVERCLOCK_CALL"
+import psutil
+
+from overclock.verify.sides.descendants import ROUNDS, end_group, marked, new_mark
+
 CHUNK = 1 << 16
 POLL_SECONDS = 0.05  # how soon an end without a closed pipe, or a stop from another thread, is noticed
 GRACE_SECONDS = 3.0  # between asking to end and ending
-KILL_ROUNDS = 100  # a process that hangs inside the kernel cannot be ended and is not waited for
 PIPE_LEFT = 4 << 20  # bytes read after the end: more than two pipes hold
 
 
@@ -53,13 +54,13 @@ def run_program(
     Output beyond `output_limit` bytes per file is read and thrown away, so that a talkative program neither blocks nor
     fills the disk. OSError where the program cannot be started.
     """
-    mark = uuid.uuid4().hex
+    mark = new_mark()
     started = time.monotonic()
     with stdin.open("rb") as prompt, stdout.open("wb") as out, stderr.open("wb") as err:
         process = subprocess.Popen(
             argv,
             cwd=folder,
-            env={**environment, MARK: mark},
+            env={**environment, **mark},
             stdin=prompt,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -133,35 +134,23 @@ class _Capture:
             left -= count
 
 
-def _end_all(process: subprocess.Popen[bytes], mark: str, grace_seconds: float) -> None:
+def _end_all(process: subprocess.Popen[bytes], mark: dict[str, str], grace_seconds: float) -> None:
     """Ask the program and everything it started to end, then make them."""
     if grace_seconds > 0:
         _signal_all(process, mark, signal.SIGTERM)
         deadline = time.monotonic() + grace_seconds
-        while time.monotonic() < deadline and (process.poll() is None or any(_marked(mark))):
+        while time.monotonic() < deadline and (process.poll() is None or marked(mark)):
             time.sleep(POLL_SECONDS)
-    for _ in range(KILL_ROUNDS):
+    for _ in range(ROUNDS):
         _signal_all(process, mark, signal.SIGKILL)
         process.wait()
-        if not any(_marked(mark)):  # one of them may have forked while the others were being ended
+        if not marked(mark):  # one of them may have forked while the others were being ended
             return
         time.sleep(POLL_SECONDS)
 
 
-def _signal_all(process: subprocess.Popen[bytes], mark: str, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
-    for pid in _marked(mark):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, number)
-
-
-def _marked(mark: str) -> Iterator[int]:
-    """The living processes that carry the mark."""
-    wanted = f"{MARK}={mark}".encode()
-    for entry in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if wanted in entry.read_bytes().split(b"\0"):
-                yield int(entry.parent.name)
-        except OSError:  # ended in the meantime, or somebody else's
-            continue
+def _signal_all(process: subprocess.Popen[bytes], mark: dict[str, str], number: signal.Signals) -> None:
+    end_group(process.pid, number)
+    for found in marked(mark):
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            found.send_signal(number)

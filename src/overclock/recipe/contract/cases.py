@@ -21,7 +21,7 @@ from overclock.recipe.contract.values import BOUNDARY_STATES, boundary
 from overclock.recipe.references.held_observations import FIELD, HELD, begin
 from overclock.recipe.survey.live import paths
 from overclock.recording.codec import InstanceCodec
-from overclock.recording.sites.sample import sample
+from overclock.recording.sites.sampling import sample
 from overclock.verify.property.calls import Call
 from overclock.verify.property.captured import captured_attributes
 from overclock.verify.property.module import Case

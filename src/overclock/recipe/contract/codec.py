@@ -10,7 +10,7 @@ from overclock.recipe.contract.fields import DrawField, StateField
 from overclock.recording.codec import InstanceCodec
 from overclock.recording.shape_json import codec_from_json
 from overclock.recording.shapes import Shape, leaves
-from overclock.recording.sites.sites import Site
+from overclock.recording.sites.recorder import Site
 
 OVERFLOW = "overflow"
 ACTION = "action"

@@ -8,7 +8,6 @@ contract; draws that happen in branches and loops are named by their site. See `
 """
 
 import dataclasses
-import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +19,7 @@ from overclock.recipe.contract.codec import load_shapes, require_codec, require_
 from overclock.recipe.contract.fields import DrawField, StateField
 from overclock.recipe.contract.thresholds import FIELDS as LIMITED
 from overclock.recipe.contract.thresholds import Limits
+from overclock.recipe.contract.toml_text import toml_pairs, toml_value
 from overclock.recording.shape_json import codec_to_json
 from overclock.recording.shapes import Shape
 from overclock.verify.contract import Contract, Field, Precision
@@ -152,13 +152,13 @@ def format_contract(contract: ContractFile) -> str:
     lines = [
         "# What the two sides must agree on. Change it here; nothing inside candidate/ can.",
         f'schema = "{SCHEMA}"',
-        f"set_state = {_toml(contract.set_state)}  # whether the reference can be put into a given state",
+        f"set_state = {toml_value(contract.set_state)}  # whether the reference can be put into a given state",
     ]
     if contract.codec is not None:
-        lines.append(f"codec = {_toml(contract.codec)}  # how the state is laid out as the arrays below")
+        lines.append(f"codec = {toml_value(contract.codec)}  # how the state is laid out as the arrays below")
     if contract.restart:
         lines.append("# These outlive a reset of the reference. Here every episode begins as that of a new instance.")
-        lines.append(f"restart = {_toml(contract.restart)}")
+        lines.append(f"restart = {toml_value(contract.restart)}")
     lines += ["", "# State: its name on the performance side, and where an instance of the reference keeps it."]
     for field in contract.state:
         lines += ["[[state]]", *toml_pairs(dataclasses.asdict(field)), ""]
@@ -177,20 +177,3 @@ def format_contract(contract: ContractFile) -> str:
             lines += [f"[{precision}.limits]", *toml_pairs(dataclasses.asdict(close.limits))]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
-
-
-def toml_pairs(values: Mapping[str, Any]) -> list[str]:
-    """Lines of TOML; what is None is left out."""
-    return [f"{name} = {_toml(value)}" for name, value in values.items() if value is not None]
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(name)} = {_toml(inner)}" for name, inner in value.items()) + "}"
-    return repr(value)

@@ -24,10 +24,9 @@ SEEDS = 2048  # resets whose draws are compared as a distribution
 BOUNDS = tuple(f"{name}_{part}" for name in SPACES for part in ("low", "high", "n"))
 
 
-def modules(argument: str) -> tuple[Module, ...]:
-    """The modules of 'CLASS@CONTRACT': the reference's class ('package.module:Class') and its contract.toml."""
-    cls, _, path = argument.partition("@")
-    return contract_modules(cls, load_contract(Path(path)))
+def modules(cls: str, contract: str) -> tuple[Module, ...]:
+    """As `contract_modules`, of a reference's class ('package.module:Class') and the path of its contract.toml."""
+    return contract_modules(cls, load_contract(Path(contract)))
 
 
 def contract_modules(cls: str, contract: ContractFile) -> tuple[Module, ...]:

@@ -1,8 +1,8 @@
 """How closely two correct programs can agree on a reference's floats: the tolerances of a contract, with their reasons.
 
-One set of rules for contracts that come of watching a reference (new_contract.py) and of translating it (built_in.py).
-Whole numbers and flags are exact in every precision. float32 is what people run, so it is judged as well: each step
-from the reference's own state, rounded to float32, and only a few steps in a row without synchronising.
+One set of rules for contracts that come of watching a reference (new_contract.py) and of translating it
+(builtin_agent.py). Whole numbers and flags are exact in every precision. float32 is what people run, so it is judged as
+well: each step from the reference's own state, rounded to float32, and only a few steps in a row without synchronising.
 """
 
 import dataclasses

@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from overclock.entry_point import EntryPoint
 from overclock.errors import UsageError
 from overclock.recipe.judging.candidate import CandidateSubject
 from overclock.verify.sides.process import ProcessSubject
@@ -24,7 +25,7 @@ class Made:
 
 def asked(spec: SubjectSpec) -> SubjectSpec:
     """A candidate's subject that also answers `made`."""
-    return dataclasses.replace(spec, entry_point="overclock.recipe.export.made_candidate:MadeCandidate")
+    return dataclasses.replace(spec, entry_point=EntryPoint.of(MadeCandidate))
 
 
 def made_by(performance: ProcessSubject) -> Made:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from overclock.entry_point import EntryPoint
 from overclock.env.environment import Environment
 from overclock.env.registry import Spec
 from overclock.errors import MissingError
@@ -55,9 +56,7 @@ def package_twin(package: str) -> Twin:
     project = load_project(folder / VERIFICATION)
     twin = project_twin(project, folder, sandbox="none")
     several = (str(folder / RULES),) if (folder / RULES).is_dir() else ()
-    performance = SubjectSpec(
-        "overclock.recipe.export.twin:ExportedSubject", (("env_id", spec.id),), files=several, kernels=True
-    )
+    performance = SubjectSpec(EntryPoint.of(ExportedSubject), (("env_id", spec.id),), files=several, kernels=True)
     return dataclasses.replace(twin, name=spec.id, performance=performance)
 
 

@@ -1,9 +1,9 @@
-"""Who answers calls: a provider over HTTP, a cassette, or a scripted model. The gateway meters all of them alike."""
+"""Who answers calls: a provider over HTTP or a recording. The gateway meters both alike."""
 
 import dataclasses
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from overclock.recipe.gateway.call import Call
 
@@ -31,13 +31,8 @@ class Answer:
     chunks: Iterator[bytes]
     headers: Mapping[str, str] = dataclasses.field(default_factory=dict)  # besides type and length
 
-    @classmethod
-    def whole(cls, content: Any, status: int = 200) -> "Answer":
-        """One JSON object."""
-        return cls(status, JSON_TYPE, iter([json.dumps(content, ensure_ascii=False).encode()]))
 
-
-class Backend(Protocol):
+class ModelBackend(Protocol):
     """Answers calls, from many threads at once."""
 
     @property

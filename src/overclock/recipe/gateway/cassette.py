@@ -46,7 +46,7 @@ class Cassette:
             return sum(not recorded.used for recorded in self._recorded)
 
     def answer(self, call: Call) -> Answer:
-        """As `Backend.answer`."""
+        """As `ModelBackend.answer`."""
         exchange = self._take(call)
         if not exchange.content_type:
             paid = exchange.charged == "reservation"
@@ -55,7 +55,7 @@ class Cassette:
         return Answer(exchange.status or 200, exchange.content_type, _chunks(exchange, text.encode()))
 
     def close(self) -> None:
-        """As `Backend.close`."""
+        """As `ModelBackend.close`."""
 
     def _prepare(self, exchange: Exchange) -> _Recorded:
         dialect, request = DIALECTS[exchange.dialect], json.loads(exchange.request)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from overclock.errors import UsageError
-from overclock.recipe.gateway.backend import Answer, Backend, CutError, UnansweredError, problem
+from overclock.recipe.gateway.backend import Answer, CutError, ModelBackend, UnansweredError, problem
 from overclock.recipe.gateway.call import Call
 from overclock.recipe.gateway.dialects import DIALECTS, DialectName
 from overclock.recipe.gateway.exchange import Recorder
@@ -41,7 +41,7 @@ class Gateway:
 
     def __init__(
         self,
-        backend: Backend,
+        backend: ModelBackend,
         *,
         prices: Prices | None = None,
         cap: float | None = None,

@@ -54,11 +54,11 @@ class Providers:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """As `Backend.secrets`."""
+        """As `ModelBackend.secrets`."""
         return tuple(upstream.key for upstream in self._upstreams.values() if upstream.key)
 
     def answer(self, call: Call) -> Answer:
-        """As `Backend.answer`; returns as soon as the provider begins to answer."""
+        """As `ModelBackend.answer`; returns as soon as the provider begins to answer."""
         upstream, httpx = self._upstreams.get(call.dialect.name), self._httpx
         if upstream is None:
             raise UnansweredError(f"No provider is configured for the dialect '{call.dialect.name}'.", paid=False)
@@ -76,7 +76,7 @@ class Providers:
         return Answer(response.status_code, content_type, self._chunks(response), headers)
 
     def close(self) -> None:
-        """As `Backend.close`."""
+        """As `ModelBackend.close`."""
         self._client.close()
 
     def _chunks(self, response: "httpx.Response") -> Iterator[bytes]:

@@ -6,6 +6,7 @@ in code of that folder.
 """
 
 import builtins
+import dataclasses
 import hashlib
 import importlib
 import importlib.abc
@@ -40,10 +41,8 @@ def answers() -> tuple[str, ...]:
 
 def candidate_spec(folder: Path, **options: Any) -> SubjectSpec:
     """The spec of a candidate's subject; `options` are further arguments of `CandidateSubject`."""
-    chosen = {"folder": str(folder.resolve()), **options}
-    return SubjectSpec(
-        "overclock.recipe.judging.candidate:CandidateSubject", tuple(chosen.items()), files=(chosen["folder"],)
-    )
+    place = str(folder.resolve())
+    return dataclasses.replace(SubjectSpec.of(CandidateSubject, folder=place, **options), files=(place,))
 
 
 class CandidateSubject(JaxSubject):

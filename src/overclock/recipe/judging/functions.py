@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from overclock.entry_point import EntryPoint
 from overclock.errors import UsageError
 from overclock.recipe.contract.file import Closeness, ContractFile, load_contract
 from overclock.recipe.contract.modules import step_from_boundary
@@ -41,8 +42,7 @@ class RecordedCalls:
 
 def record_functions(reference: SubjectSpec, plan: ModulePlan, seed: int, timeout: float) -> RecordedCalls:
     """Let the reference (of a project's twin) play while a module's functions are recorded."""
-    options = {"subject": [reference.entry_point, dict(reference.options)], "functions": checkable(plan), "seed": seed}
-    spec = dataclasses.replace(reference, entry_point=f"{__name__}:FunctionRecorder", options=tuple(options.items()))
+    spec = reference.wrapped_by(FunctionRecorder, functions=checkable(plan), seed=seed)
     with ProcessSubject(spec, LANES, "the reference", timeout) as worker:
         answer = worker.ask("record", steps=STEPS)
     return RecordedCalls({name: Cases(**one) for name, one in answer["cases"].items()}, answer["not_checked"])
@@ -77,21 +77,18 @@ def check_functions(
 def function_spec(folder: Path, module: str) -> SubjectSpec:
     """The worker that runs the functions of `<module>.py` in a candidate's folder."""
     place = str(folder.resolve())
-    options = (("folder", place), ("module", module))
-    return SubjectSpec(f"{__name__}:FunctionRunner", options, files=(place,))
+    return dataclasses.replace(SubjectSpec.of(FunctionRunner, folder=place, module=module), files=(place,))
 
 
 class FunctionRecorder:
     """Runs in the reference's process: plays, and remembers what its functions were given and gave back."""
 
-    def __init__(self, num_envs: int, subject: tuple[str, dict[str, Any]], functions: list[str], seed: int) -> None:
-        from overclock.env.registry import load
-
+    def __init__(self, num_envs: int, subject: dict[str, Any], functions: list[str], seed: int) -> None:
         self._seed, self._not_checked = seed, dict[str, str]()
         self._recorder = Recorder([name for name in functions if self._is_function(name)], seed)
         self._recorder.start()
-        self._subject: Any = load(subject[0])(num_envs, **subject[1])
-        self._contract = load_contract(Path(subject[1]["contract"]))
+        self._subject: Any = EntryPoint.from_json(subject).call(num_envs)
+        self._contract = load_contract(Path(subject["arguments"]["contract"]))
 
     def describe(self) -> dict[str, Any]:
         """The calls it offers."""

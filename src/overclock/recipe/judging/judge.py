@@ -7,11 +7,12 @@ arrays come back. A candidate that crashes, hangs or breaks the protocol has fai
 import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from overclock.env.environment import Environment
 from overclock.errors import OverclockError
+from overclock.progress import Progress, silent
 from overclock.recipe.judging.functions import RecordedCalls, check_functions, function_spec, record_functions
 from overclock.recipe.judging.hygiene import Finding, check_source, inspect_candidate, inspector_spec
 from overclock.recipe.judging.hygiene.frozen import Frozen, unchanged, unpacked
@@ -32,8 +33,6 @@ from overclock.verify.rollout.result import RolloutLevel
 from overclock.verify.sides.process import CouldNotVerifyError, ProcessSubject
 from overclock.verify.sides.subject import SubjectSpec
 
-Progress = Callable[[str, int, int], None]
-SILENT: Progress = lambda what, done, total: None  # noqa: E731
 REPLACED = "derived"  # hygiene's rule about what the base class derives
 CONSEQUENCE = "contract"  # and the one that such a thing breaks when it is run
 METHODS = frozenset(name for name in vars(Environment) if not name.startswith("_"))
@@ -49,7 +48,7 @@ class Judge:
         scenarios: Path,
         repros: Path,
         sandbox: str = "best",
-        progress: Progress = SILENT,
+        progress: Progress = silent,
         recording: Recording | None = None,
     ) -> None:
         """`recording` is level 1's of the same reference, where somebody has it already."""

@@ -21,7 +21,6 @@ from overclock.verify.sides.process import ProcessSubject
 
 BATCH = 4096
 ACTIONS = 4096  # of the original, again and again
-STEPPER = "overclock.recipe.judging.original_speed:OriginalStepper"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,8 +43,7 @@ def beside_original(twin: Twin, batch: int = BATCH, timeout: float = 120.0, samp
     Both reset by themselves and act at random; the candidate uses all cores. Afterwards it must still step as the
     reference does. `sampled`: drawing actions counts for the original, too.
     """
-    spec = twin.reference
-    spec = dataclasses.replace(spec, entry_point=STEPPER, options=(*spec.options, ("sampled", sampled)))
+    spec = twin.reference.with_worker(OriginalStepper, **dict(twin.reference.options), sampled=sampled)
     with ProcessSubject(spec, 1, "the reference", timeout) as original, timed(twin, timeout) as candidate:
         return speed_up(original, candidate, batch)
 

@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
+from overclock.progress import Progress, silent
 from overclock.recipe.agents import Agent
-from overclock.recipe.gateway.backend import Backend
-from overclock.recipe.judging.judge import Progress
+from overclock.recipe.gateway.backend import ModelBackend
 from overclock.recipe.loop.parts import Options
 
 
@@ -21,7 +21,7 @@ class Ways:
     program: str | None = None  # where an agent's program lies
     prices: Path | None = None
     options: Options = Options()
-    backend: Backend | None = None  # instead of the providers' own addresses
+    backend: ModelBackend | None = None  # instead of the providers' own addresses
     agent: Agent | None = None  # instead of the project's
     say: Callable[[str], None] = lambda sentence: None
-    progress: Progress = lambda what, done, total: None
+    progress: Progress = silent

@@ -80,7 +80,9 @@ def workers(project: Project, run: Run, ways: Ways) -> Iterator[Workers]:
         yield Workers(given)
         return
     if given is None and kind == BUILT_IN:
-        from overclock.recipe.agents.built_in import BuiltInAgent  # it runs the reference, which nobody else here needs
+        from overclock.recipe.agents.builtin_agent import (
+            BuiltInAgent,  # it runs the reference, which nobody else here needs
+        )
 
         yield Workers((BuiltInAgent(project),) * count)
         return

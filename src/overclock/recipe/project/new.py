@@ -116,7 +116,7 @@ def new_project(
 
 def _translated(folder: Path, reference: Reference) -> tuple[ContractFile, int | None]:
     """Contract and time limit of what the built-in translator makes of a reference."""
-    from overclock.recipe.agents.built_in import contract_of_program, program_of
+    from overclock.recipe.agents.builtin_agent import contract_of_program, program_of
 
     program = program_of(safe_name(folder.resolve().name), reference.make(), reference.path)
     return contract_of_program(program), program.max_steps

@@ -17,7 +17,8 @@ from typing import Any, Literal, get_args
 
 from overclock.errors import UsageError
 from overclock.recipe.contract.file import FILE as CONTRACT
-from overclock.recipe.contract.file import ContractFile, load_contract, toml_pairs
+from overclock.recipe.contract.file import ContractFile, load_contract
+from overclock.recipe.contract.toml_text import toml_pairs
 from overclock.recipe.judging.hygiene.finding import Limits as HygieneLimits
 from overclock.recipe.project.values import UNLIMITED, check_name, check_values, known_keys, number
 from overclock.verify.transfer.plan import MIN_EPISODES

@@ -4,22 +4,24 @@ import os
 from pathlib import Path
 from typing import Any
 
+from overclock.entry_point import EntryPoint
 from overclock.recipe.contract.file import ContractFile
 from overclock.recipe.judging.candidate import answers, candidate_spec
 from overclock.recipe.judging.rust import target as rust
 from overclock.recipe.project.project import Project, load_project
 from overclock.recipe.sandbox import sandboxed
-from overclock.verify.contract import Twin
+from overclock.verify.contract import METAMORPHIC_RULES, Twin
 from overclock.verify.sides.subject import SubjectSpec
 from overclock.verify.transfer.plan import TransferPlan
 
 GIB = 1 << 30
+# As texts: only the reference's own process imports what plays it, and level 1's workers its modules.
+REFERENCE = "overclock.recipe.references.reference:reference"
+ONE_INSTANCE = "overclock.recipe.references.reference:make_env"
+MODULES = "overclock.recipe.contract.modules:modules"
 FEW_STATES = 5_000  # that level 3 walks through, all of them
 RESETS, RANDOM_STEPS = 2_048, 32  # how often chance decides, of first states and of each step from a state
-SELF_CHECKS = {
-    "jax": "overclock.verify.interaction.metamorphic_rules:RULES",
-    "rust": "overclock.recipe.judging.rust.metamorphic:RULES",
-}
+RUST_CHECKS = "overclock.recipe.judging.rust.metamorphic:RULES"  # what level 2 expects of Rust candidates
 # Small networks and few steps: what level 4 asks is whether both sides teach the same, not how much.
 TRAINING = {
     "total_steps": 32_768,
@@ -39,14 +41,14 @@ def project_twin(project: Project, candidate: Path, scenarios: Path | None = Non
         contracts = dict(list(contracts.items())[:1])
     return Twin(
         name=project.name,
-        reference=_reference(project, "overclock.recipe.references.reference:reference", ("contract", contract)),
+        reference=_found(project, SubjectSpec.of(REFERENCE, make=project.reference.make(), contract=contract)),
         performance=performance,
         contracts=contracts,
         scenarios=str(scenarios or project.scenarios),
-        modules=f"overclock.recipe.contract.modules:modules|{project.reference.cls}@{contract}",
-        transfer=f"overclock.recipe.project.twin:transfer_plan|{project.folder.resolve()}",
+        modules=EntryPoint.of(MODULES, cls=project.reference.cls, contract=contract),
+        transfer=EntryPoint.of(transfer_plan, folder=str(project.folder.resolve())),
         traced=True,
-        self_checks=SELF_CHECKS[project.target],
+        self_checks=RUST_CHECKS if project.target == "rust" else METAMORPHIC_RULES,
         exhaustive=walk(project.contract),
     )
 
@@ -101,13 +103,9 @@ def transfer_plan(folder: str) -> TransferPlan:
     )
 
 
-def _reference(project: Project, entry_point: str, *options: tuple[str, Any]) -> SubjectSpec:
-    return _found(project, SubjectSpec(entry_point, (("make", project.reference.make()), *options)))
-
-
 def _reference_env(project: Project) -> SubjectSpec:
     made = {**project.reference.make(), **({} if project.contract.codec is None else {"flat": True})}
-    return _found(project, SubjectSpec("overclock.recipe.references.reference:make_env", tuple(made.items())))
+    return _found(project, SubjectSpec.of(ONE_INSTANCE, **made))
 
 
 def also_spec(project: Project) -> SubjectSpec:

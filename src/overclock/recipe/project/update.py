@@ -14,6 +14,7 @@ from overclock.errors import UsageError
 from overclock.files import write_whole
 from overclock.recipe.contract.file import FILE as CONTRACT
 from overclock.recipe.contract.file import ContractFile, format_contract
+from overclock.recipe.contract.toml_text import rewrite
 from overclock.recipe.loop.briefing import MAIN, PART, module_file, source_text
 from overclock.recipe.loop.translate import Finished, translate
 from overclock.recipe.loop.update_loop import WORKFLOW, sources_folder
@@ -196,9 +197,9 @@ def _write(update: Update) -> Project:
     for name in update.gone:
         module_file(project.folder, name).unlink(missing_ok=True)
     if update.contract:
-        write_whole(project.contract_path, format_contract(project.contract).encode())
+        rewrite(project.contract_path, format_contract(project.contract))
     update.guard.write(project.scenarios)
-    write_whole(project.folder / FILE, format_project(project).encode())
+    rewrite(project.folder / FILE, format_project(project))
     return load_project(project.folder)
 
 

@@ -7,12 +7,12 @@ import os
 import secrets
 import tempfile
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 from overclock.errors import MissingError, UsageError
+from overclock.progress import Progress, silent
 from overclock.recipe.redteam.catch import Caught, examine, find_suspect, staged
 from overclock.recipe.redteam.cheats import HONEST, find_cheats
 from overclock.recipe.redteam.court import open_court
@@ -21,8 +21,6 @@ from overclock.recipe.sandbox import by_name
 SCHEMA = "overclock.redteam/1"
 MOST_JOBS = 4
 
-Progress = Callable[[str, int, int], None]  # what is going on, how much of it is done, all of it
-
 
 def redteam(
     only: str | None = None,
@@ -30,7 +28,7 @@ def redteam(
     seed: int | None = None,
     jobs: int | None = None,
     timeout: float = 120.0,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
 ) -> dict[str, Any]:
     """Try all cheats (or `only` one) and the honest candidate; returns the report (overclock.redteam/1).
 

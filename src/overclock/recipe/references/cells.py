@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
-from overclock.recording.sites.chosen import Compared
-from overclock.recording.sites.sites import SiteRecorder
+from overclock.recording.sites.recorder import SiteRecorder
+from overclock.recording.sites.tracked_number import TrackedNumber
 from overclock.verify.exhaustive.cells import Cells
 from overclock.verify.rollout.branches import rule_files
 from overclock.verify.sides.gymnasium_reference import GymnasiumSubject
@@ -22,7 +22,7 @@ class ChoosableReference(GymnasiumSubject):
     """One whose resets and steps draw at most one number in [0, 1) each."""
 
     def __init__(self, env_id: EnvSpec, num_envs: int, recorder: SiteRecorder, **more: Any) -> None:
-        self._numbers: list[Compared] | list[float] | None = None
+        self._numbers: list[TrackedNumber] | list[float] | None = None
         self._sites = recorder
         super().__init__(env_id, num_envs, recorder=recorder, **more)
         self._rules = rule_files(self.instances[0])
@@ -38,7 +38,7 @@ class ChoosableReference(GymnasiumSubject):
         It happens twice: with numbers that note what they are compared with, then with plain ones. Both times the same
         instructions must run: a program could ask for the type of its number and do something else.
         """
-        before, numbers = {} if actions is None else self._state(), [Compared(float(value)) for value in values]
+        before, numbers = {} if actions is None else self._state(), [TrackedNumber(float(value)) for value in values]
         try:
             noting, ran = self._with(numbers, actions)
         except Exception:  # whatever a program raises to whom a number is no number: it does more than comparing it
@@ -48,14 +48,16 @@ class ChoosableReference(GymnasiumSubject):
         plain, again = self._with(values.tolist(), actions)
         if noting is None or ran != again:
             return Cells(plain, np.full((self.num_envs, 1), np.inf), np.zeros(self.num_envs, np.bool_))
-        noted = [Compared.noted(number) for number in numbers]
+        noted = [TrackedNumber.noted(number) for number in numbers]
         limits = np.full((self.num_envs, max(1, *(len(found) for found, _ in noted))), np.inf)
         for lane, (found, _) in enumerate(noted):
             limits[lane, : len(found)] = found
         same = _equal_lanes(noting, plain, self.num_envs)
         return Cells(plain, limits, same & [only_compared for _, only_compared in noted])
 
-    def _with(self, numbers: list[Compared] | list[float], actions: np.ndarray | None) -> tuple[Observed, list[Any]]:
+    def _with(
+        self, numbers: list[TrackedNumber] | list[float], actions: np.ndarray | None
+    ) -> tuple[Observed, list[Any]]:
         """What is seen with these numbers, and every instruction that ran."""
         self._numbers = numbers
         try:

@@ -4,6 +4,7 @@ The class runs only in the worker, inside a sandbox. What comes back is a list o
 the survey that `overclock new` would make (surveyor.py).
 """
 
+import dataclasses
 import math
 import traceback
 from pathlib import Path
@@ -21,8 +22,8 @@ LONGEST = 10_000  # steps of one episode
 def checker_spec(folder: Path) -> SubjectSpec:
     """The worker that plays the reference of a folder."""
     place = str(folder.resolve())
-    environment = (("JAX_PLATFORMS", "cpu"),)
-    return SubjectSpec("overclock.recipe.references.check:Checker", (("folder", place),), environment, files=(place,))
+    spec = SubjectSpec.of(Checker, folder=place).with_environment(JAX_PLATFORMS="cpu")
+    return dataclasses.replace(spec, files=(place,))
 
 
 class Checker:

@@ -24,9 +24,9 @@ from overclock.recipe.references.held_observations import hold
 from overclock.recipe.survey.live import paths
 from overclock.recording.codec import InstanceCodec
 from overclock.recording.observations import flat_space, flatten, unflatten
-from overclock.recording.sites.hooks import Lane
+from overclock.recording.sites.generators import LaneGenerators
 from overclock.recording.sites.install import hooked, install
-from overclock.recording.sites.sites import Site, SiteRecorder
+from overclock.recording.sites.recorder import Site, SiteRecorder
 from overclock.recording.wrappers import UNLIMITED
 from overclock.verify.property.calls import note_draw
 from overclock.verify.sides.gymnasium_reference import DrawNamer, GymnasiumSubject, PlainBorder
@@ -121,7 +121,7 @@ def make_env(flat: bool = False, **make: Any) -> gymnasium.Env:
 
 def _made(spec: EnvSpec) -> gymnasium.Env:
     """An instance with the constants that any instance of the subject has, and with its own luck."""
-    lane = Lane()
+    lane = LaneGenerators()
     with hooked(), lane.making():
         env = gymnasium.make(spec)
     lane.begin(int(np.random.SeedSequence().generate_state(1)[0]))

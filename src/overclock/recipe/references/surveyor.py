@@ -41,12 +41,10 @@ def survey_spec(
     sources: Sequence[str] = (),
 ) -> SubjectSpec:
     """The worker that surveys a reference, named as `overclock new` takes it."""
-    options = {
-        "reference": reference, "arguments": dict(arguments or {}), "max_steps": max_steps, "sources": list(sources),
-    }  # fmt: skip
-    return SubjectSpec(
-        "overclock.recipe.references.surveyor:Surveyor", tuple(options.items()), (("JAX_PLATFORMS", "cpu"),)
+    spec = SubjectSpec.of(
+        Surveyor, reference=reference, arguments=dict(arguments or {}), max_steps=max_steps, sources=list(sources)
     )
+    return spec.with_environment(JAX_PLATFORMS="cpu")
 
 
 def survey(spec: SubjectSpec, timeout: float = SECONDS) -> Surveyed:

@@ -10,8 +10,8 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from overclock.recipe.runs.vocabulary import Event
 from overclock.recipe.gateway.usage import Usage, total
+from overclock.recipe.runs.vocabulary import Event
 
 REFUSED = 402  # how the gateway answers a call that the budget does not allow
 NOT_REPORTED = "not reported"

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from overclock.recipe.runs.journal import Journal
 from overclock.recipe.runs.candidates import diff, files_of
 from overclock.recipe.runs.cost import Spending
 from overclock.recipe.runs.groups import kept
+from overclock.recipe.runs.journal import Journal
 from overclock.recipe.runs.vocabulary import Event
 
 Row = dict[str, Any]

@@ -9,6 +9,7 @@ from overclock.files import finite, write_whole
 from overclock.recipe.judging.verdict import kept_level
 from overclock.recipe.runs.cost import nothing_used
 from overclock.recipe.runs.curve import curve_picture
+from overclock.recipe.runs.status import short
 from overclock.recipe.runs.tables import (
     added_table,
     caught_table,
@@ -28,7 +29,6 @@ from overclock.recipe.runs.words import (
     seconds_words,
     tokens_words,
 )  # fmt: skip
-from overclock.recipe.runs.status import short
 from overclock.report.table import tone
 from overclock.verify.rollout.result import RolloutLevel
 
@@ -54,7 +54,9 @@ def html(report: Report) -> str:
         import jinja2
     except ImportError as error:
         raise MissingError("The page needs jinja2; install it with `pip install 'overclock[report]'`.") from error
-    loader = jinja2.ChoiceLoader([jinja2.PackageLoader("overclock.recipe.runs"), jinja2.PackageLoader("overclock.report")])
+    loader = jinja2.ChoiceLoader(
+        [jinja2.PackageLoader("overclock.recipe.runs"), jinja2.PackageLoader("overclock.report")]
+    )
     environment = jinja2.Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
-from overclock.recipe.runs.journal import Journal
 from overclock.recipe.judging.judged_by import described
-from overclock.recipe.runs.run import Run
 from overclock.recipe.runs.cost import Spending, spending
 from overclock.recipe.runs.groups import choices, discarded
 from overclock.recipe.runs.iterations import caught, iterations, judgement
-from overclock.recipe.runs.vocabulary import Event
+from overclock.recipe.runs.journal import Journal
+from overclock.recipe.runs.run import Run
 from overclock.recipe.runs.status import ending, last, level_order, moment, tests
+from overclock.recipe.runs.vocabulary import Event
 
 SCHEMA = "overclock.run/1"
 UNSANDBOXED = {"none", "UNSANDBOXED"}  # the sandbox that holds nothing back, by its name and by its title

@@ -12,8 +12,8 @@ from typing import Any, Self
 
 from overclock.errors import UsageError
 from overclock.files import check_folder, finite, write_whole
-from overclock.recipe.runs.journal import Journal
 from overclock.recipe.runs.candidates import diff, files_of, restore
+from overclock.recipe.runs.journal import Journal
 
 SCHEMA = "overclock.about/1"
 RUNS = Path("runs")

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from overclock.recipe.runs.journal import Journal
 from overclock.recipe.runs.cost import spending
 from overclock.recipe.runs.groups import current, discarded, newest_group, under_way
+from overclock.recipe.runs.journal import Journal
 from overclock.recipe.runs.vocabulary import Event
 
 SCHEMA = "overclock.status/1"

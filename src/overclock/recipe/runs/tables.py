@@ -4,8 +4,8 @@ from typing import Any
 
 from overclock.recipe.judging.verdict import FunctionsLevel, kept_level
 from overclock.recipe.runs.cost import nothing_used
-from overclock.recipe.runs.words import amount, counted, dollars_words, level_words, tokens_words
 from overclock.recipe.runs.status import short
+from overclock.recipe.runs.words import amount, counted, dollars_words, level_words, tokens_words
 from overclock.report.table import Kind, Table
 from overclock.report.walk import seen_text
 

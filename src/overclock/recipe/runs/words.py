@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from overclock.recipe.runs.cost import NOT_REPORTED, nothing_used
-from overclock.recipe.runs.vocabulary import Event
 from overclock.recipe.runs.status import short
+from overclock.recipe.runs.vocabulary import Event
 
 Facts = Mapping[str, Any]
 

@@ -4,9 +4,9 @@ import json
 
 from overclock.files import finite
 from overclock.recipe.judging.hygiene.frozen import Frozen
+from overclock.recipe.judging.verdict import Verdict
 from overclock.recipe.runs.journal import Journal
 from overclock.recipe.runs.vocabulary import Event
-from overclock.recipe.judging.verdict import Verdict
 from overclock.results import encode
 
 COUNTED = (".py", ".rs")  # files whose lines are a candidate's
@@ -28,6 +28,6 @@ def write_verdict(
         report = journal.store(json.dumps(finite(encode(verdict.report)), sort_keys=True).encode())
     return journal.append(
         "judged", candidate=candidate, level=verdict.level, verdict=verdict.verdict, seconds=verdict.seconds,
-        tests_passed=verdict.tests_passed, tests_total=verdict.tests_total, failure=encode(verdict.failure), report=report,
-        module=module, rules=rules,
+        tests_passed=verdict.tests_passed, tests_total=verdict.tests_total, failure=encode(verdict.failure),
+        report=report, module=module, rules=rules,
     )  # fmt: skip

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from overclock.recipe.sandbox.base import Sandbox, limits_of, own_program
+from overclock.recipe.sandbox.landlock import system_calls_work
 from overclock.recipe.sandbox.places import python_places, system_places
 from overclock.recipe.sandbox.plan import Plan
 from overclock.recipe.sandbox.rights import Rights
@@ -25,6 +26,9 @@ SENTENCE = (
     "limited, and nothing survives its end. It does not hold back attacks on the Linux kernel itself."
 )
 
+FILTERED = " It has no keyrings, no files in memory, and no socket families but Unix and IP."
+UNFILTERED = " Keyrings, io_uring and unusual socket families are reachable: no filter of system calls works here."
+
 
 @dataclasses.dataclass(frozen=True)
 class Bubblewrap(Sandbox):
@@ -32,6 +36,7 @@ class Bubblewrap(Sandbox):
 
     program: str
     flags: tuple[str, ...]
+    filtered: bool
 
     def _inside(self, argv: list[str], rights: Rights) -> list[str]:
         if rights.network != "socket":
@@ -42,7 +47,9 @@ class Bubblewrap(Sandbox):
         return {"HOME": HOME, "TMPDIR": TEMPORARY, **rights.environment}
 
     def _plan(self, rights: Rights, variables: list[str]) -> Plan:
-        return Plan(variables, prefix=[self.program, *self.flags, *_mounts(rights), "--"], **limits_of(rights))
+        prefix = [self.program, *self.flags, *_mounts(rights), "--"]
+        calls = "bubblewrap" if self.filtered else "all"
+        return Plan(variables, prefix=prefix, system_calls=calls, **limits_of(rights))
 
 
 def find() -> tuple[Bubblewrap | None, str]:
@@ -55,7 +62,10 @@ def find() -> tuple[Bubblewrap | None, str]:
         works, complaint = _runs([program, *flags, "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"])
         if works:
             sentence = SENTENCE if NO_NESTING in flags else f"{SENTENCE} It may make user namespaces of its own."
-            return Bubblewrap("bubblewrap", "bubblewrap", sentence, program, flags), program
+            filtered = system_calls_work()
+            sentence += FILTERED if filtered else UNFILTERED
+            found = f"{program}, {'with' if filtered else 'without'} a filter of system calls"
+            return Bubblewrap("bubblewrap", "bubblewrap", sentence, program, flags, filtered), found
     return None, f"{program} does not work here: {complaint}"
 
 

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from overclock.recipe.sandbox import cgroup, forward, kernel, landlock_rules, limits, tree
+from overclock.recipe.sandbox import cgroup, forward, kernel, landlock_rules, limits, system_calls, tree
 from overclock.recipe.sandbox.plan import MARK, NOT_STARTED_CODE, STOPPED_CODE, Plan
 
 WATCH_S = 0.05
@@ -121,8 +121,8 @@ def _become(plan: Plan, command: list[str], group: cgroup.Cgroup | None, scratch
             os.chdir(scratch)
         if plan.folder:
             os.chdir(plan.folder)
-        if plan.new_network:
-            kernel.new_network()
+        if plan.new_namespaces:
+            kernel.new_namespaces(plan.new_network)
         if plan.forward:
             forward.start(*plan.forward)
         limits.set_limits(plan)  # before the fences: it counts what the user has running
@@ -132,7 +132,12 @@ def _become(plan: Plan, command: list[str], group: cgroup.Cgroup | None, scratch
                 plan.fences.write.append(scratch)
             landlock_rules.restrict(plan.fences)
         kernel.die_with_parent(signal.SIGKILL)
-        os.execvp((plan.prefix + command)[0], plan.prefix + command)
+        prefix = plan.prefix
+        if plan.system_calls == "filtered":
+            system_calls.refuse_system_calls()
+        elif plan.system_calls == "bubblewrap":
+            prefix = [prefix[0], "--seccomp", str(system_calls.as_inherited_file()), *prefix[1:]]
+        os.execvp((prefix + command)[0], prefix + command)
     except BaseException as error:
         os.write(2, f"overclock sandbox: could not start {command[0]}: {error}\n".encode())
     finally:

@@ -11,7 +11,7 @@ import socket
 import struct
 from pathlib import Path
 
-CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
+CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWNET = 0x8000000, 0x10000000, 0x40000000
 PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 24, 36, 38
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 CAPABILITIES = 64  # more than any kernel has
@@ -56,15 +56,24 @@ def give_up_privileges() -> None:
             prctl(PR_CAPBSET_DROP, capability)
 
 
-def new_network() -> None:
-    """Enter a network namespace in which nothing but loopback is to be seen."""
+def new_namespaces(network: bool) -> None:
+    """Enter an IPC namespace of its own (shared memory, semaphores, queues), and with `network` one of the network.
+
+    In a new network namespace nothing but loopback is to be seen.
+    """
     user, group = os.getuid(), os.getgid()
-    if _libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0:
+    wanted = CLONE_NEWIPC | (CLONE_NEWNET if network else 0)
+    if _libc.unshare(CLONE_NEWUSER | wanted) == 0:
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
     else:
-        checked(_libc.unshare(CLONE_NEWNET))  # root may do without a user namespace
+        checked(_libc.unshare(wanted))  # root may do without a user namespace
+    if network:
+        _start_loopback()
+
+
+def _start_loopback() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         request = struct.pack("16sh14x", b"lo", 0)
         (flags,) = struct.unpack("16xh14x", fcntl.ioctl(any_socket, SIOCGIFFLAGS, request))

@@ -22,7 +22,8 @@ PROBE_TIMEOUT_S = 20.0
 class Landlock(Sandbox):
     """Through system calls between fork and exec."""
 
-    own_network: bool  # whether a network namespace can be had
+    own_network: bool  # whether namespaces of the network and of IPC can be had
+    filtered: bool  # whether a filter of system calls can be installed
 
     def _plan(self, rights: Rights, variables: list[str]) -> Plan:
         _check_nesting(rights)
@@ -40,7 +41,9 @@ class Landlock(Sandbox):
                 network=rights.network is True,
                 port=rights.port if rights.network == "socket" else None,
             ),
+            new_namespaces=self.own_network,
             new_network=self.own_network and rights.network is not True,
+            system_calls="filtered" if self.filtered else "all",
             forward=(rights.port, str(rights.socket)) if rights.network == "socket" else None,
             **limits_of(rights),
         )
@@ -55,36 +58,57 @@ def find() -> tuple[Landlock | None, str]:
     version = abi()
     if version == 0:
         return None, "this kernel has no Landlock, or it is switched off"
-    network = own_network_works()
-    found = f"ABI {version}, {'with' if network else 'without'} a network namespace"
-    return Landlock("landlock", "Landlock", _sentence(version, network), network), found
+    namespaces, filtered = _works("namespaces"), system_calls_work()
+    found = ", ".join([
+        f"ABI {version}",
+        f"{'with' if namespaces else 'without'} network and IPC namespaces",
+        f"{'with' if filtered else 'without'} a filter of system calls",
+    ])  # fmt: skip
+    return Landlock("landlock", "Landlock", _sentence(version, namespaces, filtered), namespaces, filtered), found
 
 
-def own_network_works() -> bool:
-    """Tried in another process, because there is no way back out of a namespace."""
-    command = own_program("overclock.recipe.sandbox.landlock")
+def system_calls_work() -> bool:
+    """Whether a filter of system calls can be installed on this machine."""
+    return _works("system calls")
+
+
+def _works(wall: str) -> bool:
+    """Tried in another process, because there is no way back out of a namespace or a filter."""
+    command = [*own_program("overclock.recipe.sandbox.landlock"), wall]
     done = subprocess.run(command, capture_output=True, timeout=PROBE_TIMEOUT_S, check=False)
     return done.returncode == 0
 
 
 def main() -> None:
-    """The probe of `own_network_works`."""
-    from overclock.recipe.sandbox.kernel import new_network
+    """The probe of one wall, named by the last argument."""
+    from overclock.recipe.sandbox.kernel import new_namespaces
+    from overclock.recipe.sandbox.system_calls import refuse_system_calls
 
     try:
-        new_network()
+        if sys.argv[-1] == "namespaces":
+            new_namespaces(network=True)
+        else:
+            refuse_system_calls()
     except OSError as error:
         sys.exit(str(error))
 
 
-def _sentence(version: int, network: bool) -> str:
+def _sentence(version: int, network: bool, filtered: bool) -> str:
     held = ["reads and writes only the files it was granted", "has no capabilities and none of our environment"]
     loose = [
         "the names of hidden files",
         "Unix sockets that lie in the file system",
         "the total of temporary files",
-        "user namespaces of its own",
     ]
+    if filtered:
+        held.append(
+            "has no shared memory, semaphores, queues, keyrings or files in memory, no socket families but Unix and "
+            "IP, and makes no namespaces"
+        )
+    else:
+        loose += ["user namespaces of its own", "unusual socket families", "keyrings", "io_uring"]
+        if not network:
+            loose.append("shared memory and queues that outlive it")
     if network:
         held.append("has no network unless granted")
     elif version >= TCP_ABI:

@@ -5,6 +5,7 @@ Kept free of everything but the standard library: the keeper reads it in a fresh
 
 import dataclasses
 import json
+from typing import Literal
 
 MARK = "overclock sandbox: stopped: "  # begins the line on stderr that says why a command was stopped
 STOPPED_CODE = 137  # exit code of a stopped command, as after SIGKILL
@@ -38,7 +39,9 @@ class Plan:
     folder: str | None = None
     scratch: str | None = None  # where to make a temporary HOME; None: the sandbox brings its own
     fences: Fences | None = None
-    new_network: bool = False  # a network namespace of its own, with nothing in it but loopback
+    new_namespaces: bool = False  # namespaces of its own for IPC and,
+    new_network: bool = False  # for the network, with nothing in it but loopback
+    system_calls: Literal["all", "filtered", "bubblewrap"] = "all"  # filtered by us, or by bubblewrap for us
     forward: tuple[int, str] | None = None  # a port of 127.0.0.1 that leads to a Unix socket
     cgroup: bool = True
 

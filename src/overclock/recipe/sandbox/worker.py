@@ -9,11 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from overclock.entry_point import EntryPoint
 from overclock.recipe.sandbox.choices import by_name
 from overclock.recipe.sandbox.rights import candidate_rights
 from overclock.verify.sides.subject import SubjectSpec
-
-LAUNCHER = "overclock.recipe.sandbox.worker:launcher"
 
 
 def sandboxed(
@@ -35,7 +34,7 @@ def sandboxed(
         "hidden": tuple(map(str, hidden)),
         **limits,
     }
-    return dataclasses.replace(spec, launcher=LAUNCHER, launcher_options=tuple(sorted(options.items())))
+    return dataclasses.replace(spec, launcher=EntryPoint.of(launcher, **dict(sorted(options.items()))))
 
 
 def launcher(

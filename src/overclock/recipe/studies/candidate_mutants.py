@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from overclock.progress import Progress, silent
 from overclock.recipe.judging.candidate import MAIN, package_of
 from overclock.recipe.studies.same_program import same_programs
 from overclock.results import encode
@@ -19,7 +20,7 @@ from overclock.verify.contract import Twin
 from overclock.verify.mutation.levels import SURVIVED, Examiner, Outcome, examining
 from overclock.verify.mutation.mutants import Mutant, sample_statements
 from overclock.verify.mutation.mutate import available_cores, side_by_side
-from overclock.verify.mutation.recording import Progress, record
+from overclock.verify.mutation.recording import record
 from overclock.verify.sides.process import CouldNotVerifyError
 
 DIED = "could not verify"  # how a process's end is told, not a mutant's exception
@@ -39,7 +40,7 @@ def mutation_score(
     seed: int = 0,
     episodes: int = EPISODES,
     jobs: int | None = None,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
 ) -> dict[str, Any]:
     """Plant `count` mistakes in a candidate's env.py, one at a time; who finds how many, and the survivors."""
     began = time.monotonic()

@@ -1,6 +1,5 @@
 """How long a translation takes to compile: from Python functions to a program of the CPU, in a process of its own."""
 
-import dataclasses
 import time
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,7 @@ def compile_seconds(twin: Twin, batch: int) -> float:
     """
     precision: Precision = "float32" if "float32" in twin.contracts else twin.strictest
     spec = twin.performance_in(precision).with_environment(JAX_ENABLE_COMPILATION_CACHE="false")
-    options = (("folder", dict(spec.options)["folder"]),)
-    spec = dataclasses.replace(spec, entry_point="overclock.recipe.studies.known_compile:Compiled", options=options)
+    spec = spec.with_worker(Compiled, folder=dict(spec.options)["folder"])
     with ProcessSubject(spec, batch, "the candidate", WAITING) as worker:
         began = time.perf_counter()
         worker.ask("compile")

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from overclock.recipe.agents.built_in import program_of
+from overclock.progress import Progress, silent
+from overclock.recipe.agents.builtin_agent import program_of
 from overclock.recipe.judging.original_speed import BATCH, beside_original
 from overclock.recipe.judging.verdict import kept_level
 from overclock.recipe.loop.translate import Finished
@@ -20,7 +21,6 @@ from overclock.recipe.studies.candidate_mutants import mutation_score
 from overclock.recipe.studies.known_compile import compile_seconds
 from overclock.results import encode
 from overclock.verify.contract import Twin
-from overclock.verify.mutation.recording import Progress
 from overclock.verify.property.result import PropertyLevel
 from overclock.verify.rollout.result import RolloutLevel
 
@@ -32,7 +32,7 @@ def facts(
     ended: Finished,
     measure: bool,
     mutants: int = 0,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
 ) -> dict[str, Any]:
     """Everything about one environment; with `mutants`, so many mistakes are planted in it."""
     assert ended.result is not None

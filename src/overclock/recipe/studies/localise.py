@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from overclock.env import registry
+from overclock.progress import Progress, silent
 from overclock.recipe.studies.localise_code import Code, Runs, code_of, every
 from overclock.recipe.studies.localise_facts import Fact, FactFinder, Found
 from overclock.recipe.studies.localise_trace import Line, Traced
@@ -23,7 +24,7 @@ from overclock.results import encode
 from overclock.verify.mutation import equivalent_mutants
 from overclock.verify.mutation.mutants import Mutant, mutants_of, sample
 from overclock.verify.mutation.mutate import available_cores, require_some, side_by_side, sources_of
-from overclock.verify.mutation.recording import Progress, Recording, record
+from overclock.verify.mutation.recording import Recording, record
 from overclock.verify.property.level import modules_of
 from overclock.verify.sides.patched import source_of
 from overclock.verify.sides.process import CouldNotVerifyError
@@ -49,7 +50,7 @@ def localise(
     seed: int = 0,
     timeout: float = 60.0,
     jobs: int | None = None,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
 ) -> dict[str, Any]:
     """Plant mutants (or a sample of them) and measure; returns the report (schema overclock.localise/1)."""
     require_some(episodes=episodes, sample=sample_size, jobs=jobs)

@@ -5,7 +5,6 @@ values, whatever their order in the source, and without what no result needs. No
 results on inputs that were tried would be no proof, and are not asked for.
 """
 
-import dataclasses
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -37,8 +36,7 @@ def same_programs(twin: Twin, text: str, mutants: Sequence[Mutant], timeout: flo
 
 def _spec(twin: Twin, precision: Precision) -> SubjectSpec:
     spec = twin.performance_in(precision)
-    options = (("folder", dict(spec.options)["folder"]),)
-    return dataclasses.replace(spec, entry_point="overclock.recipe.studies.same_program:Programs", options=options)
+    return spec.with_worker(Programs, folder=dict(spec.options)["folder"])
 
 
 class Programs:

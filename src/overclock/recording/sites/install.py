@@ -1,8 +1,8 @@
-"""Putting heard generators where programs look for randomness, and taking them out again.
+"""Installs reporting generators where programs look for randomness, and removes them again.
 
 That is `np.random.default_rng`, `np.random.Generator`, `np.random.RandomState`, `random.Random`, Gymnasium's
 `seeding.np_random`, and every function of `np.random` and `random`; also where a module holds one of them under a name
-of its own (`from random import choice`). A function of a module draws from the lane that runs now (`sites/hooks.py`).
+of its own (`from random import choice`). A function of a module draws from the lane that runs now.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from overclock.recording.sites import hooks
+from overclock.recording.sites import generators
 
 SEEDING = ("gymnasium.utils.seeding", "gym.utils.seeding")
 NUMPY_NAMES = {"ranf": "random_sample", "sample": "random_sample", "seed": "seed"}  # further names of methods
@@ -23,12 +23,12 @@ OURS = "overclock."
 
 _numpy, _random = np.random.mtrand._rand, random._inst  # pyright: ignore[reportAttributeAccessIssue]
 _default_rng = np.random.default_rng
-_installed = 0  # how many want them in
+_installed = 0  # how many callers need them
 
 
 @contextlib.contextmanager
 def hooked() -> Iterator[None]:
-    """Inside, programs get heard generators."""
+    """Inside, programs get reporting generators."""
     undo = install()
     try:
         yield
@@ -37,7 +37,7 @@ def hooked() -> Iterator[None]:
 
 
 def install() -> Callable[[], None]:
-    """Put them in, where they are not in already; returns what takes them out again."""
+    """Install the reporting generators, where they are not yet; returns the function that removes them."""
     global _installed
     _installed += 1
     changed = _swap(_replacements()) if _installed == 1 else []
@@ -53,7 +53,7 @@ def install() -> Callable[[], None]:
 
 
 def global_state() -> tuple[Any, ...]:
-    """The state of the modules' own generators: nobody who is recorded may change it."""
+    """The state of the modules' own generators, which no recorded program may change."""
     legacy = _numpy.get_state(legacy=False)
     return _random.getstate(), legacy["state"]["key"].tobytes(), legacy["state"]["pos"], legacy["has_gauss"]
 
@@ -61,10 +61,10 @@ def global_state() -> tuple[Any, ...]:
 def _replacements() -> list[tuple[Any, Any]]:
     """(what programs hold, what they shall hold)."""
     pairs: list[tuple[Any, Any]] = [
-        (hooks.PlainGenerator, hooks.SiteGenerator),
-        (hooks.PlainRandomState, hooks.SiteRandomState),
-        (hooks.PlainRandom, hooks.SiteRandom),
-        (_default_rng, _heard_default_rng),
+        (generators.PlainGenerator, generators.SiteGenerator),
+        (generators.PlainRandomState, generators.SiteRandomState),
+        (generators.PlainRandom, generators.SiteRandom),
+        (_default_rng, _reporting_default_rng),
     ]
     for name, value in vars(np.random).items():
         if getattr(value, "__self__", None) is _numpy or name in NUMPY_NAMES:
@@ -75,12 +75,12 @@ def _replacements() -> list[tuple[Any, Any]]:
     for name in SEEDING:
         if name in sys.modules:
             made = sys.modules[name].np_random
-            pairs.append((made, _heard_np_random(made)))
+            pairs.append((made, _reporting_np_random(made)))
     return pairs
 
 
 def _swap(pairs: list[tuple[Any, Any]]) -> list[tuple[types.ModuleType, str, Any, Any]]:
-    """Replace them in every loaded module but ours; (module, name, new, old) of each."""
+    """Replace them in every loaded module but ours; returns (module, name, new, old) of each."""
     by_id = {id(old): (old, new) for old, new in pairs}
     changed = []
     for module in list(sys.modules.values()):
@@ -93,33 +93,35 @@ def _swap(pairs: list[tuple[Any, Any]]) -> list[tuple[types.ModuleType, str, Any
     return changed
 
 
-def _module_function(original: Callable[..., Any], of: Callable[[hooks.Lane], Any], method: str) -> Callable[..., Any]:
+def _module_function(
+    original: Callable[..., Any], of: Callable[[generators.LaneGenerators], Any], method: str
+) -> Callable[..., Any]:
     """A function of a module: the method of the lane that runs, or of the module's own generator where none does."""
 
     @functools.wraps(original)
     def function(*args: Any, **kwargs: Any) -> Any:
-        lane = hooks.running()
+        lane = generators.running()
         if lane is None:
             return original(*args, **kwargs)
-        hooks.settle(of(lane))
+        generators.settle(of(lane))
         return getattr(of(lane), method)(*args, **kwargs)
 
     return function
 
 
-def _heard_default_rng(seed: Any = None) -> Any:
-    if type(seed) is hooks.SiteGenerator:
+def _reporting_default_rng(seed: Any = None) -> Any:
+    if type(seed) is generators.SiteGenerator:
         return seed
-    return hooks.SiteGenerator(hooks.bits(_default_rng(hooks.new_seed() if seed is None else seed)))
+    return generators.SiteGenerator(generators.bits(_default_rng(generators.new_seed() if seed is None else seed)))
 
 
-def _heard_np_random(original: Callable[..., Any]) -> Callable[..., Any]:
+def _reporting_np_random(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def np_random(seed: Any = None) -> Any:
-        words = hooks.new_seed() if seed is None else None
+        words = generators.new_seed() if seed is None else None
         if words is not None:
             seed = int(np.random.SeedSequence(words).generate_state(1)[0])
         generator, used = original(seed)
-        return hooks.SiteGenerator(hooks.bits(generator)), used
+        return generators.SiteGenerator(generators.bits(generator)), used
 
     return np_random

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from overclock.recording import shapes
-from overclock.recording.circles import CIRCLE
 from overclock.recording.errors import UnsupportedError
+from overclock.recording.reference_cycles import CYCLE
 from overclock.recording.shapes import Array, Choice, Exactly, Fixed, Many, Maybe, Number, Record, Shape, leaves, same
 from overclock.translate.ir.nodes import Builder, Const, Operand, Type, Var
 from overclock.translate.ir.values import (
@@ -61,7 +61,7 @@ class Layout:
             case Elem(_, _, shape):
                 return shape
             case Ref(cell) if cell in self._above:
-                raise UnsupportedError(CIRCLE, store.journal.changed.get(cell))
+                raise UnsupportedError(CYCLE, store.journal.changed.get(cell))
             case Ref(cell):
                 self._above.append(cell)
                 try:

@@ -128,12 +128,11 @@ class Expressions:
         if out.type.dtype == "bool" and not out.type.shape:
             if isinstance(yes, Const) and isinstance(no, Const):
                 return (f"~{bracketed}", 7) if no.value else (self.text(condition), self._strength(condition))
-            if isinstance(yes, Const):
-                other = self.text(no, 4)
-                return (f"{bracketed} | {other}", 1) if yes.value else (f"~{bracketed} & {other}", 3)
-            if isinstance(no, Const):
-                other = self.text(yes, 4)
-                return (f"~{bracketed} | {other}", 1) if no.value else (f"{bracketed} & {other}", 3)
+            known, other = (yes, no) if isinstance(yes, Const) else (no, yes)
+            if isinstance(known, Const):
+                flag = bracketed if bool(known.value) == (known is yes) else f"~{bracketed}"
+                symbol, strength = ("|", 1) if known.value else ("&", 3)
+                return f"{flag} {symbol} {self.text(other, 4)}", strength
         if not out.type.shape and _is_plain(yes, 1) and _is_plain(no, 0):
             return f"{bracketed}.astype({dtype_text(out.type.dtype)})", ATOM
         return self.picked(self.text(condition), out, yes, no), ATOM

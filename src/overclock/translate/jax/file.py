@@ -1,6 +1,5 @@
 """The generated file: header, constants, state, draws, helpers, and the environment with its rules."""
 
-import importlib.metadata
 import math
 import re
 import textwrap
@@ -10,11 +9,13 @@ import numpy as np
 
 from overclock import __version__
 from overclock.recording.observations import flat_space
-from overclock.translate.jax.draws import draw_method, leaf_shape
-from overclock.translate.jax.quick import NAMES as QUICK
+from overclock.translate.jax.draws import draw_method
+from overclock.translate.jax.line_breaking import WIDTH, wrapped
 from overclock.translate.jax.rules import Rules
+from overclock.translate.jax.small_arrays import NAMES as QUICK
 from overclock.translate.jax.tables import Tables
-from overclock.translate.jax.wrap import WIDTH, wrapped
+from overclock.translate.printing.draws import leaf_shape
+from overclock.translate.printing.header import origin
 from overclock.translate.program import Program
 
 KINDS = {"f": "Float", "i": "Int", "u": "UInt", "b": "Bool"}
@@ -54,12 +55,7 @@ class _File:
 
     def _header(self) -> list[str]:
         program = self._program
-        package = program.source.partition(".")[0].partition(":")[0]
-        try:
-            version = f" ({package} {importlib.metadata.version(package)})"
-        except importlib.metadata.PackageNotFoundError:
-            version = ""
-        what = f'"""{program.name}, translated from {program.source}{version} by overclock {__version__}.'
+        what = f'"""{program.name}, translated from {origin(program)} by overclock {__version__}.'
         lines = [
             *textwrap.wrap(what, WIDTH, break_long_words=False, break_on_hyphens=False),
             "",

@@ -10,7 +10,8 @@ import keyword
 import re
 
 from overclock.translate.ir.nodes import COMPARISONS, Block, Call, Const, If, Let, Loop, Operand, Var
-from overclock.translate.jax.quick import NAMES as QUICK
+from overclock.translate.jax.small_arrays import NAMES as QUICK
+from overclock.translate.printing.walk import Computation, statements
 
 LONGEST_NAME = 36
 SHORT_NUMBER = 6  # digits that are worth reading in a name
@@ -83,26 +84,12 @@ def _words(node: ast.expr) -> list[str]:
     return ["x" * LONGEST_NAME, "x"]  # too long: no name
 
 
-def statements(block: Block) -> list[Let | If | Loop | Call]:
-    """The statements of a block and of those inside it, in order."""
-    found: list[Let | If | Loop | Call] = []
-    for one in block:
-        match one:
-            case If():
-                found += [*statements(one.then), *statements(one.orelse), one]
-            case Loop():
-                found += [*statements(one.header), *statements(one.body), one]
-            case Let() | Call():
-                found.append(one)
-    return found
-
-
 class Hints:
     """A name for every variable of a function, as good as can be told."""
 
     def __init__(self, block: Block, results: dict[str, Operand], inputs: dict[Var, str]) -> None:
         self._of: dict[Var, str] = {}
-        self._all = statements(block)
+        self._all = list(statements(block))
         self._given = inputs
         for name, operand in results.items():
             self._suggest(operand, name)
@@ -134,7 +121,7 @@ class Hints:
         if isinstance(operand, Var) and name and not self.of(operand):
             self._of[operand] = name
 
-    def _backward(self, one: Let | If | Loop | Call) -> None:
+    def _backward(self, one: Computation) -> None:
         """What becomes a thing with a name has that name."""
         match one:
             case If():
@@ -152,7 +139,7 @@ class Hints:
                 for arm in arms:
                     self._suggest(arm, self.of(out))
 
-    def _forward(self, one: Let | If | Loop | Call) -> None:
+    def _forward(self, one: Computation) -> None:
         """What is made from a thing with a name is called after it."""
         if isinstance(one, If):
             for out, yes, no in zip(one.outs, one.yes, one.no, strict=True):

@@ -12,23 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from overclock.translate.ir import nodes as ir
-from overclock.translate.ir.nodes import (
-    Block,
-    Call,
-    Callee,
-    Const,
-    Helper,
-    If,
-    Let,
-    Loop,
-    Note,
-    Operand,
-    Statement,
-    Var,
-)
+from overclock.translate.ir.nodes import Block, Call, Callee, Const, Helper, If, Let, Loop, Note, Statement, Var, size
 from overclock.translate.jax.names import RESERVED, free
-from overclock.translate.jax.uses import made, operands
+from overclock.translate.printing.walk import inner_blocks, operands, outputs, statements
 from overclock.translate.program import Function
 
 SMALLEST, LONG = 3, 12  # statements of a function that is called several times, and of one that is called once
@@ -73,13 +59,14 @@ class Outliner:
 
     def _begin(self, function: Function) -> None:
         self._counts = {site.name: site.count for site in function.sites}
-        self._whole = ir.size(function.block)
+        self._whole = size(function.block)
 
     def _count(self, block: Block, depth: int, around: Any = None) -> None:
         for callee, run in _runs(block, depth):
             if callee is None:
-                for inner in _inner(run):
-                    self._count(inner, depth)
+                for one in run:
+                    for inner in inner_blocks(one):
+                        self._count(inner, depth)
                 continue
             region = self._region(run)
             self._wanted.setdefault(region.key, set()).update(map(region.variables.index, region.outs))
@@ -92,14 +79,14 @@ class Outliner:
         for callee, run in _runs(block, depth):
             if callee is None:
                 for one in run:
-                    for inner in _inner([one]):
+                    for inner in inner_blocks(one):
                         inner[:] = self._rewritten(inner, depth, isinstance(one, If) or guarded)
                 found += run
                 continue
             region = self._region(run)
             region.outs = [region.variables[at] for at in sorted(self._wanted[region.key])]
             inside = self._rewritten(run, depth + 1, guarded)
-            if self._worth(region, inside, ir.size(run)):
+            if self._worth(region, inside, size(run)):
                 helper = self._helper(region, inside, callee)
                 helper.guarded |= region.loops and guarded
                 found.append(Call(region.outs, helper, [region.params[at] for at in self._orders[helper]]))
@@ -111,8 +98,8 @@ class Outliner:
         if not 1 <= len(region.outs) <= MOST_RESULTS or len(region.params) > MOST_PARAMS:
             return False
         if self._found[region.key] > 1:
-            return ir.size(inside) >= SMALLEST
-        return ir.size(inside) > LONG and len(region.outs) <= MOST_RESULTS_ONCE and whole < GREATEST_SHARE * self._whole
+            return size(inside) >= SMALLEST
+        return size(inside) > LONG and len(region.outs) <= MOST_RESULTS_ONCE and whole < GREATEST_SHARE * self._whole
 
     def _helper(self, region: _Region, block: Block, callee: Callee) -> Helper:
         helper = self._made.get(region.key)
@@ -155,7 +142,7 @@ class Outliner:
                     loops = True
                     own.update(one.carried)
                     signs.append(("loop", one.note, *map(sign, one.carried)))
-                for inner in _inner([one]):
+                for inner in inner_blocks(one):
                     signs.append("[")
                     walk(inner)
                     signs.append("]")
@@ -168,12 +155,12 @@ class Outliner:
                     signs.append((one.op, repr(sorted(keywords.items())), *index, single))
                 elif isinstance(one, If):
                     signs.append(("if", one.note))
-                own.update(made(one))
-                signs.append((*map(sign, operands(one)), *map(sign, made(one))))
+                own.update(outputs(one))
+                signs.append((*map(sign, operands(one)), *map(sign, outputs(one))))
 
         walk(run)
         inside = Counter(_reads(run))
-        top = [var for one in run if not isinstance(one, Note) for var in made(one)]
+        top = [var for one in run if not isinstance(one, Note) for var in outputs(one)]
         outs = [var for var in top if self._reads[var] > inside[var]]
         params = [var for var in numbers if var not in own]
         return _Region(list(numbers), params, outs, tuple(signs), draws, loops)
@@ -189,22 +176,6 @@ def _runs(block: Block, depth: int) -> list[tuple[Callee | None, Block]]:
     return [(found, list(run)) for found, run in itertools.groupby(block, callee)]
 
 
-def _inner(block: Block) -> list[Block]:
-    found: list[Block] = []
-    for one in block:
-        if isinstance(one, If):
-            found += [one.then, one.orelse]
-        elif isinstance(one, Loop):
-            found += [one.header, one.body]
-    return found
-
-
 def _reads(block: Block) -> list[Var]:
     """Every reading of a variable, in a block and those inside it."""
-    found: list[Operand] = []
-    for one in block:
-        if not isinstance(one, Note):
-            found += operands(one)
-    for inner in _inner(block):
-        found += _reads(inner)
-    return [one for one in found if isinstance(one, Var)]
+    return [one for statement in statements(block) for one in operands(statement) if isinstance(one, Var)]

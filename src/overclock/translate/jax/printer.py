@@ -9,8 +9,9 @@ from overclock.translate.jax.expressions import ATOM, dtype_text
 from overclock.translate.jax.lines import Line, Nested, mark, read_in
 from overclock.translate.jax.names import Hints
 from overclock.translate.jax.tables import Tables
-from overclock.translate.jax.uses import Uses, read_inside
+from overclock.translate.jax.uses import Uses
 from overclock.translate.jax.writer import INLINE, Writer
+from overclock.translate.printing.walk import read_inside
 
 MANY = 5  # values that a loop carries, of which its test takes what it needs
 SHORT = 44  # characters of a condition that needs no name

@@ -4,15 +4,15 @@ import dataclasses
 
 from overclock.translate.ir.nodes import Helper
 from overclock.translate.ir.passes import copied
-from overclock.translate.jax.index import plain_places
+from overclock.translate.jax.line_breaking import signature, wrapped
 from overclock.translate.jax.lines import Line, Nested, named
 from overclock.translate.jax.names import RESERVED, Hints, free
+from overclock.translate.jax.negative_places import plain_places
 from overclock.translate.jax.outline import Outliner
 from overclock.translate.jax.printer import Body
-from overclock.translate.jax.quick import quicken
+from overclock.translate.jax.small_arrays import quicken
 from overclock.translate.jax.tables import Tables
 from overclock.translate.jax.uses import counted
-from overclock.translate.jax.wrap import signature, wrapped
 from overclock.translate.program import Function, Program
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from overclock.translate.ir.nodes import Const
+from overclock.translate.jax.line_breaking import WIDTH
+from overclock.translate.printing.line_breaking import packed
 
-WIDTH = 120
 MOST_ROWS = 24  # of a table that is written row by row
 
 
@@ -68,17 +69,8 @@ def table(name: str, value: np.ndarray) -> list[str]:
         if max(map(len, rows)) <= WIDTH:
             return [f"{name} = np.array(", "    [", *rows, "    ],", f"    {dtype},", ")"]
     shape = "" if value.ndim == 1 else f".reshape{value.shape}"
-    return [f"{name} = np.array([", *_packed(value), f"], {dtype}){shape}  # fmt: skip"]
-
-
-def _packed(value: np.ndarray) -> list[str]:
-    lines = [""]
-    for one in value.ravel():
-        text = f"{plain(one)},"
-        if len(lines[-1]) + len(text) + 5 > WIDTH:
-            lines.append("")
-        lines[-1] += f" {text}" if lines[-1] else f"    {text}"
-    return lines
+    numbers = packed([plain(one) for one in value.ravel()], "    ", WIDTH - 4)
+    return [f"{name} = np.array([", *numbers, f"], {dtype}){shape}  # fmt: skip"]
 
 
 def listed(value: np.ndarray) -> str:

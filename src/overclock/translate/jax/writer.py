@@ -5,11 +5,11 @@ import re
 from overclock.translate.ir.nodes import Const, Operand, Var
 from overclock.translate.jax.dtypes import Sure
 from overclock.translate.jax.expressions import ATOM, Expressions, dtype_text
+from overclock.translate.jax.line_breaking import WIDTH
 from overclock.translate.jax.lines import MARK, Line, Lines, mark
 from overclock.translate.jax.names import Hints
 from overclock.translate.jax.tables import Tables
 from overclock.translate.jax.uses import Uses
-from overclock.translate.jax.wrap import WIDTH
 
 SHORTEST = 20  # characters of an expression that gets a name where a line is too long
 INLINE = 70  # of an expression that is used once and written in place

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from overclock.recording.circles import CIRCLE, circle
 from overclock.recording.errors import AlwaysRaisesError, StartAnewError, UnsupportedError
 from overclock.recording.generators import GENERATORS
+from overclock.recording.reference_cycles import CYCLE, reference_cycle
 from overclock.recording.shapes import Array, Fixed, Record, is_plain_object
 from overclock.translate.ir.layout import number
 from overclock.translate.ir.nodes import Const, Loop, Operand, Var
@@ -462,7 +462,7 @@ class Expressions(Flexible):
         if not is_plain_object(found):
             return
         if any(isinstance(cell, ObjectCell) and cell.like is found for cell in self.store.cells.values()):
-            reason = CIRCLE if circle(found) else "one object that is reached in two ways"
+            reason = CYCLE if reference_cycle(found) else "one object that is reached in two ways"
             raise UnsupportedError(f"{reason}: '{name}' of a {cls.__name__} is a {type(found).__name__} that changes")
 
     def _super_attribute(self, after: type, owner: Value, name: str) -> Value:

@@ -10,34 +10,22 @@ import numpy as np
 
 from overclock.recording.errors import UnsupportedError
 from overclock.translate.ir.nodes import Const
+from overclock.translate.printing.draws import cumulative_chances, leaf_shape, numbered
 from overclock.translate.python.draws import DrawSite
 from overclock.translate.rust.elements import Elements
 from overclock.translate.rust.index import Place, Places, spread
-from overclock.translate.rust.words import ADD, MUL, Text, field_name
+from overclock.translate.rust.syntax import Text, field_name, joined
 
 
 def drawn_fields(sites: list[DrawSite], elements: Elements) -> list[str]:
-    """One field of a draw struct per site."""
-    lines: list[str] = []
-    number = 0
-    for site in sites:
-        shape = site.shape if site.count == 1 else (site.count, *site.shape)
-        if site.form == "permutation":
-            total = site.arguments["n"]
-            text = _permutations(site, number, shape, elements)
-            number += math.prod(shape[:-1]) * total
-        else:
-            text = _numbers(site, number, shape, elements)
-            number += math.prod(shape)
-        lines.append(f"{field_name(site.name)}: {text},")
-    return lines
+    """The fields of a draw struct, one for each site, with the expressions that draw them."""
+    return [f"{field_name(site.name)}: {_site(site, first, elements)}," for site, first in numbered(sites)]
 
 
-def _numbers(site: DrawSite, first: int, shape: tuple[int, ...], elements: Elements) -> str:
-    return elements.filled(shape, lambda places: _drawn(site, _number(first, shape, places), places, elements))
-
-
-def _permutations(site: DrawSite, first: int, shape: tuple[int, ...], elements: Elements) -> str:
+def _site(site: DrawSite, first: int, elements: Elements) -> str:
+    shape = leaf_shape(site)
+    if site.form != "permutation":
+        return elements.filled(shape, lambda places: _drawn(site, _number(first, shape, places), places, elements))
     total, several = site.arguments["n"], site.arguments["k"]
     if "p" in site.arguments:
         raise UnsupportedError("the Rust printer has no weighted draws without replacement")
@@ -52,7 +40,7 @@ def _permutations(site: DrawSite, first: int, shape: tuple[int, ...], elements: 
 
 
 def _number(first: int, shape: tuple[int, ...], places: Places) -> str:
-    """The number of the site of one draw."""
+    """The number of one random number of a site, at its place in the array of all of them."""
     at = Place(first)
     for axis, place in enumerate(places):
         at = at.plus(place, math.prod(shape[axis + 1 :]))
@@ -69,8 +57,7 @@ def _drawn(site: DrawSite, at: str, places: Places, elements: Elements) -> str:
         case "normal":
             return f"{elements.helpers.name('normal')}(rng, {at})"
         case "index" if "p" in arguments:
-            running = np.cumsum(arguments["p"])
-            edges = elements.array((running / running[-1])[:-1])
+            edges = elements.array(cumulative_chances(arguments["p"]))
             return f"{elements.helpers.name('weighted')}(&{edges}, rng.unit_f64({at}))"
         case "index":
             return f"i64::from(rng.integers({at}, {arguments['n']}))"
@@ -79,7 +66,8 @@ def _drawn(site: DrawSite, at: str, places: Places, elements: Elements) -> str:
             return f"rng.uniform_f64({at}, {low.text}, {high.text})"
         case "value" if {"loc", "scale"} <= arguments.keys():
             loc, scale = (_argument(arguments[name], places, elements) for name in ("loc", "scale"))
-            return f"{loc.within(ADD)} + {scale.within(MUL)} * {elements.helpers.name('normal')}(rng, {at})"
+            normal = Text(f"{elements.helpers.name('normal')}(rng, {at})")
+            return joined("+", (loc, joined("*", (scale, normal)))).text
     raise UnsupportedError(f"the Rust printer has no draws by '{site.method}'")
 
 

@@ -10,23 +10,14 @@ from overclock.recording.errors import UnsupportedError
 from overclock.translate.ir.nodes import Const, Let, Operand, Var, bounds
 from overclock.translate.rust.helpers import Helpers
 from overclock.translate.rust.index import MOVES, Place, Places, indexed, moved, spread, variable
-from overclock.translate.rust.lines import Declaration, Lines, Storage
-from overclock.translate.rust.plan import PRODUCTS, REDUCTIONS, Plan
+from overclock.translate.rust.lines import Declaration, Lines, Nest, Storage
+from overclock.translate.rust.names import Names, Tables
+from overclock.translate.rust.plan import Plan
 from overclock.translate.rust.scalars import ELEMENTWISE, TESTS, cast, computed
-from overclock.translate.rust.words import (
-    AS,
-    ATOM,
-    INDEX_LETTERS,
-    Names,
-    Tables,
-    Text,
-    array_literal,
-    kind_of,
-    literal,
-    rust_type,
-)
+from overclock.translate.rust.syntax import INDEX_LETTERS, Strength, Text, array_literal, kind_of, literal, rust_type
 
 MOST_LISTED = 8  # elements of an array that are written out in place
+MOST_JOINED = 16  # elements of short arrays that are written out where they are put together
 
 
 class Elements:
@@ -49,7 +40,7 @@ class Elements:
             value = np.asarray(operand.value)
             return self._constant(value.astype(dtype or value.dtype), places)
         if operand in self.texts:
-            found = Text(self.texts[operand] + _brackets(places))
+            found = Text(self.texts[operand] + brackets(places))
         else:
             found = self.computed(self.plan.made[operand], places)
         return cast(found, operand.type.dtype, dtype or operand.type.dtype)
@@ -64,8 +55,9 @@ class Elements:
         if (value == value.flat[0]).all():
             return literal(value.flat[0], str(value.dtype))
         if value.dtype == np.int64 and np.array_equal(value, np.arange(len(value))):
-            return Text(f"{Text(places[0].text, ATOM if len(places[0].text) == 1 else 0).within(AS)} as i64", AS)
-        text, at = self.array(value), _brackets(places)
+            at = places[0].text
+            return Text(f"{at if len(at) == 1 else f'({at})'} as i64", Strength.AS)
+        text, at = self.array(value), brackets(places)
         # One number with its type tells that of all.
         typed = re.sub(r"(\d[\w.+-]*)", rf"\1_{kind_of(str(value.dtype))}", text, count=1) if text[0] == "[" else text
         return Text(text + at, typed=typed + at if value.dtype != bool else "")
@@ -76,12 +68,7 @@ class Elements:
         if op in ELEMENTWISE:
             return self._elementwise(let, places)
         if op in MOVES and len(args) == 1:
-            shape = args[0].type.shape
-            return self.element(args[0], moved(op, shape, let.keywords, places, self.tables))
-        if op in REDUCTIONS:
-            return self.reduced(let, places)
-        if op in PRODUCTS:
-            return self.product(let, places)
+            return self.element(args[0], moved(op, args[0].type.shape, let.keywords, places, self.tables))
         match op:
             case "roll":
                 return self._rolled(let, places)
@@ -137,7 +124,7 @@ class Elements:
         count = self._counts[site]
         if count > 1:
             places = [self.read_place(let.args[0], [], count), *places]
-        return Text(f"draw.{site}{_brackets(places)}")
+        return Text(f"draw.{site}{brackets(places)}")
 
     def read_place(self, operand: Operand, places: Places, length: int) -> Place:
         """The place that an index names, in the array whatever it is."""
@@ -146,22 +133,14 @@ class Elements:
             wrapped = np.clip(np.where(value < 0, value + length, value), 0, length - 1).astype(np.int64)
             if all(not place.terms for place in places):
                 return Place(int(wrapped[tuple(place.constant for place in places)]))
-            return variable(f"{self.tables.name(wrapped, 'usize')}{_brackets(places)}")
+            return variable(f"{self.tables.name(wrapped, 'usize')}{brackets(places)}")
         if not length:
             raise UnsupportedError("the Rust printer has no places in an array of length 0")
         text = self.element(operand, places, "int64")
         low, _ = bounds(operand)
         if low is not None and low >= 0:
-            return variable(f"({text.within(AS)} as usize).min({length - 1})")
+            return variable(f"({text.within(Strength.AS)} as usize).min({length - 1})")
         return variable(f"{self.helpers.name('place')}({text.text}, {length})")
-
-    def reduced(self, let: Let, places: Places) -> Text:
-        """A reduction; see rust/reductions.py."""
-        raise NotImplementedError
-
-    def product(self, let: Let, places: Places) -> Text:
-        """A product of arrays; see rust/reductions.py."""
-        raise NotImplementedError
 
     # ---- whole arrays ----
 
@@ -190,11 +169,44 @@ class Elements:
         return text if value.size <= MOST_LISTED or (";" in text and len(text) < 40) else self.tables.name(value)
 
     def grouped(self, let: Let) -> str:
-        """Several numbers or arrays as one array."""
-        raise NotImplementedError
+        """Several numbers or arrays as the expression of one array, `[a, b, c]` where that is short."""
+        shape, dtype = let.out.type.shape, let.out.type.dtype
+        if let.op == "stack" and let.keywords.get("axis", 0) == 0:
+            return "[" + ", ".join(self.whole(one, dtype, shape[1:]) for one in let.args) + "]"
+        if let.op == "concatenate" and len(shape) == 1 and shape[0] <= MOST_JOINED:
+            parts = [self.element(one, [Place(at)], dtype).text for one in let.args for at in range(one.type.shape[0])]
+            return "[" + ", ".join(parts) + "]"
+        self.join(let)
+        return self.texts[let.out]
+
+    def join(self, let: Let) -> None:
+        """A variable for several arrays behind one another along an axis, each copied to its place."""
+        numbers = [np.full(one.type.shape, at) for at, one in enumerate(let.args)]
+        static = {name: value for name, value in let.keywords.items() if name != "several"}
+        owners = getattr(np, let.op)(numbers, **static)
+        storage = self.blank(let)
+        for at, one in enumerate(let.args):
+            places = np.argwhere(owners == at)
+            corner, extent = places.min(0), np.ptp(places, 0) + 1
+            with self.over(extent.tolist()) as (letters, turning):
+                target = [Place(int(start)).plus(turn) for start, turn in zip(corner, turning, strict=True)]
+                source = [turn for turn, length in zip(turning, extent, strict=True) if length > 1]
+                if [length for length in one.type.shape if length > 1] != [length for length in extent if length > 1]:
+                    raise UnsupportedError(f"the Rust printer has no '{let.op}' like this")
+                left = iter(source)
+                inner = [Place() if length == 1 else next(left) for length in one.type.shape]
+                value = self.element(one, inner, let.out.type.dtype).text
+                self.lines += loops(letters, extent.tolist(), [f"{storage.name}{brackets(target)} = {value};"])
+
+    def blank(self, let: Let) -> Storage:
+        """A variable for a result, full of zeros."""
+        zero = literal(0, let.out.type.dtype).text
+        for length in reversed(let.out.type.shape):
+            zero = f"[{zero}; {length}]"
+        return self.keep(let.out, zero, changed=True)
 
     def group(self, let: Let) -> None:
-        """A variable for them."""
+        """A variable for several numbers or arrays as one array."""
         value = self.grouped(let)
         if let.out not in self.texts:
             self.keep(let.out, value)
@@ -223,9 +235,9 @@ class Elements:
 
     # ---- variables ----
 
-    def keep(self, var: Var, value: str) -> Storage:
-        """A variable for an array, made here."""
-        storage = Storage(self.names.fresh(var.hint), level=self.level)
+    def keep(self, var: Var, value: str, changed: bool = False) -> Storage:
+        """A variable for an array, made here; `changed`: in place, by the lines that follow."""
+        storage = Storage(self.names.fresh(var.hint), level=self.level, changed=changed)
         self.lines.append(Declaration(storage, rust_type(var.type.dtype, var.type.shape), value))
         self.texts[var], self.storage[var] = storage.name, storage
         return storage
@@ -240,5 +252,13 @@ class Elements:
         return name
 
 
-def _brackets(places: Places) -> str:
+def loops(letters: Sequence[str], shape: Sequence[int], lines: Lines) -> Lines:
+    """Lines inside a loop for every axis that has a letter (see `Elements.over`)."""
+    for letter, length in zip(reversed(letters), reversed(shape), strict=True):
+        lines = [Nest(f"for {letter} in 0..{length}", lines)] if letter else lines
+    return lines
+
+
+def brackets(places: Places) -> str:
+    """The places behind the name of an array."""
     return "".join(f"[{place.text}]" for place in places)

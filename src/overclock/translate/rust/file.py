@@ -1,6 +1,5 @@
 """A program as a Rust candidate: the text of src/lib.rs, which implements the `Rules` of the contract's contract.rs."""
 
-import importlib.metadata
 import re
 from typing import Any
 
@@ -11,19 +10,21 @@ from overclock.recording.errors import UnsupportedError
 from overclock.recording.observations import flat_space
 from overclock.recording.shapes import Leaf
 from overclock.translate.ir.nodes import Operand
+from overclock.translate.printing.header import origin
 from overclock.translate.program import Function, Program
 from overclock.translate.python.draws import DrawSite
+from overclock.translate.rust.direct_writes import direct_writes
 from overclock.translate.rust.draws import drawn_fields
 from overclock.translate.rust.helpers import RESERVED as HELPER_NAMES
 from overclock.translate.rust.helpers import Helpers
 from overclock.translate.rust.index import Place
+from overclock.translate.rust.line_breaking import LONGEST, wrapped
 from overclock.translate.rust.lines import Lines, Nest, Storage, listed, rendered
+from overclock.translate.rust.names import Names, Tables
 from overclock.translate.rust.plan import Plan
 from overclock.translate.rust.printer import Body
 from overclock.translate.rust.reductions import TOTAL
-from overclock.translate.rust.views import direct_writes
-from overclock.translate.rust.words import LONGEST, Names, Tables, array_literal, field_name, kind_of, rust_type
-from overclock.translate.rust.wrap import wrapped
+from overclock.translate.rust.syntax import array_literal, field_name, kind_of, rust_type
 
 RESERVED = {"state", "action", "draw", "rng", "into", "std", "from_fn", "contract", TOTAL, *HELPER_NAMES}
 
@@ -70,13 +71,8 @@ class _File:
 
     def _header(self) -> list[str]:
         program = self._program
-        package = program.source.partition(".")[0].partition(":")[0]
-        try:
-            version = f" ({package} {importlib.metadata.version(package)})"
-        except importlib.metadata.PackageNotFoundError:
-            version = ""
         lines = [
-            f"//! {program.name}, translated from {program.source}{version}",
+            f"//! {program.name}, translated from {origin(program)}",
             f"//! by overclock {__version__}.",
             "//!",
             "//! Randomness is drawn first (`draw_reset`, `draw_step`) and handed to the rules as data; the comments",

@@ -29,12 +29,6 @@ fn square<N: Copy + std::ops::Mul<Output = N>>(x: N) -> N {
 fn maximum<N: PartialOrd>(a: N, b: N) -> N {
     if a >= b || a.partial_cmp(&a).is_none() { a } else { b }
 }""",
-    "minimum": """\
-/// The smaller number; if one is not a number, that one.
-#[inline]
-fn minimum<N: PartialOrd>(a: N, b: N) -> N {
-    if a <= b || a.partial_cmp(&a).is_none() { a } else { b }
-}""",
     "sign": """\
 #[inline]
 fn sign(x: FLOAT) -> FLOAT {
@@ -142,20 +136,6 @@ fn argmax<N: Copy + PartialOrd>(values: &[N]) -> i64 {
     }
     best as i64
 }""",
-    "argmin": """\
-/// The first place of the smallest value, or of one that is not a number.
-fn argmin<N: Copy + PartialOrd>(values: &[N]) -> i64 {
-    let mut best = 0;
-    for (at, value) in values.iter().enumerate() {
-        if value.partial_cmp(value).is_none() {
-            return at as i64;
-        }
-        if *value < values[best] {
-            best = at;
-        }
-    }
-    best as i64
-}""",
     "normal": """\
 /// A standard normal number by the method of Box and Muller, of two sites that lie far apart.
 fn normal(rng: Rng, site: u32) -> f64 {
@@ -177,10 +157,15 @@ fn weighted(edges: &[f64], unit: f64) -> i64 {
     edges.iter().filter(|edge| **edge <= unit).count() as i64
 }""",
 }
+# Of two mirror images, one is the other with the opposite comparison.
+HELPERS["minimum"] = HELPERS["maximum"].replace("maximum", "minimum").replace("larger", "smaller").replace(">=", "<=")
+HELPERS["argmin"] = (
+    HELPERS["argmax"].replace("argmax", "argmin").replace("largest", "smallest").replace("> values", "< values")
+)
 
 
 class Helpers:
-    """Those that a file uses."""
+    """The helpers that a file uses: each is written once, at its end."""
 
     def __init__(self) -> None:
         self._used: dict[str, str] = {}

@@ -12,7 +12,7 @@ import numpy as np
 
 from overclock.recording.errors import UnsupportedError
 from overclock.translate.ir.nodes import Const, Operand, Var
-from overclock.translate.rust.words import Tables
+from overclock.translate.rust.names import Tables
 
 # Operations whose result has the operand's elements at other places, whatever they are.
 MOVES = frozenset(

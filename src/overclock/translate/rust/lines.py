@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 
-from overclock.translate.rust.words import LONGEST
+from overclock.translate.rust.line_breaking import LONGEST
 
 
 @dataclasses.dataclass(eq=False)

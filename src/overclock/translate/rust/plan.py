@@ -8,6 +8,8 @@ in place instead of copied. Lazy values need whatever their expressions read (`r
 from collections.abc import Iterable
 
 from overclock.translate.ir.nodes import Block, Const, If, Let, Loop, Operand, Var
+from overclock.translate.ir.passes import lets
+from overclock.translate.printing.walk import defined
 from overclock.translate.program import Function
 from overclock.translate.rust.index import MOVES, region
 from overclock.translate.rust.scalars import ELEMENTWISE
@@ -30,7 +32,8 @@ class Plan:
         self._passed: set[Operand] = set()  # on to a branch, a loop or the results, where they get another name
         self._pass(function.results.values())
         self._count(function.block)
-        self._choose(function.block)
+        for let in lets(function.block):
+            self._choose(let)
 
     def roots(self, operands: Iterable[Operand]) -> set[Var]:
         """The variables that operands are computed from."""
@@ -93,7 +96,7 @@ class Plan:
                     self._use([statement.test])
                     self._pass(statement.following)
                     self._count([*statement.header, *statement.body])
-                    made = {*statement.carried, *_made_in([*statement.header, *statement.body])}
+                    made = {*statement.carried, *defined([*statement.header, *statement.body])}
                     self._use(
                         [var for var in self._uses if self._uses[var] != before.get(var) and var not in made], OFTEN
                     )
@@ -112,18 +115,7 @@ class Plan:
             return arg is not let.args[0] and arg.type.shape != written
         return let.op in PRODUCTS or arg.type.shape != let.out.type.shape
 
-    def _choose(self, block: Block) -> None:
-        for statement in block:
-            match statement:
-                case Let():
-                    self._choose_let(statement)
-                case If():
-                    self._choose(statement.then)
-                    self._choose(statement.orelse)
-                case Loop():
-                    self._choose([*statement.header, *statement.body])
-
-    def _choose_let(self, let: Let) -> None:
+    def _choose(self, let: Let) -> None:
         size = 1 + sum(self._sizes.get(arg, 0) for arg in let.args if isinstance(arg, Var))
         nameless = not let.out.hint or let.out in self._passed
         once = self._uses.get(let.out, 0) == 1 and nameless and size <= MOST_PARTS
@@ -137,16 +129,3 @@ def _is_view(let: Let) -> bool:
     if not let.out.type.shape:
         return False
     return let.op in MOVES | {"getitem"} and all(isinstance(one, Const) for one in let.args[1:])
-
-
-def _made_in(block: Block) -> set[Var]:
-    found: set[Var] = set()
-    for statement in block:
-        match statement:
-            case Let():
-                found.add(statement.out)
-            case If():
-                found |= {*statement.outs, *_made_in(statement.then), *_made_in(statement.orelse)}
-            case Loop():
-                found |= {*statement.outs, *statement.carried, *_made_in(statement.header), *_made_in(statement.body)}
-    return found

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from overclock.translate.ir.nodes import Block, Const, If, Let, Loop, Note, Operand, Var
+from overclock.translate.rust.array_statements import Wholes
 from overclock.translate.rust.lines import Branch, Lines, Nest, Storage, chained, listed
 from overclock.translate.rust.plan import EXPRESSIONS, GROUPS
-from overclock.translate.rust.scalars import joined, negated
-from overclock.translate.rust.wholes import Wholes
-from overclock.translate.rust.words import ALSO, EITHER, Text, rust_type
+from overclock.translate.rust.syntax import Text, joined, negated, rust_type
 
 
 class Body(Wholes):
@@ -86,22 +85,12 @@ class Body(Wholes):
         if len(branch.outs) != 1 or branch.outs[0].type.dtype != "bool" or branch.outs[0].type.shape:
             return False
         (yes,), (no,) = branch.yes, branch.no
-        if isinstance(yes, Const):
-            parts = (
-                ("||", EITHER, (condition, self.number(no)))
-                if yes.value
-                else ("&&", ALSO, (negated(condition), self.number(no)))
-            )
-        elif isinstance(no, Const):
-            parts = (
-                ("||", EITHER, (negated(condition), self.number(yes)))
-                if no.value
-                else ("&&", ALSO, (condition, self.number(yes)))
-            )
-        else:
+        known, other = (yes, no) if isinstance(yes, Const) else (no, yes)
+        if not isinstance(known, Const):
             return False
+        flag = condition if bool(known.value) == (known is yes) else negated(condition)
         self._comment(branch.note, "if ")
-        self._number(branch.outs[0], joined(*parts).text)
+        self._number(branch.outs[0], joined("||" if known.value else "&&", (flag, self.number(other))).text)
         return True
 
     def _shared(self, branch: If, rest: set[Var]) -> dict[int, Storage]:
@@ -205,7 +194,7 @@ class Body(Wholes):
             if isinstance(first, Var) and first.type == var.type:
                 self.own(first, var, needed)
             else:
-                self.keep(var, self._typed(first, var)).changed = True
+                self.keep(var, self._typed(first, var), changed=True)
             return
         if first in self._turned and first not in needed:
             self.texts[var] = self.texts[first]  # pyright: ignore[reportArgumentType]

@@ -9,17 +9,23 @@ from overclock.recording.errors import UnsupportedError
 from overclock.translate.ir.nodes import Let, Operand
 from overclock.translate.rust.elements import Elements
 from overclock.translate.rust.index import Places
+from overclock.translate.rust.plan import PRODUCTS, REDUCTIONS
 from overclock.translate.rust.scalars import cast, computed
-from overclock.translate.rust.words import ADD, MUL, Text, literal, rust_type
+from overclock.translate.rust.syntax import Strength, Text, literal, rust_type
 
 TOTAL = "total"  # what a fold carries
 
 
 class Reductions(Elements):
-    """Along all axes or some."""
+    """Adds reductions along all axes or some, and products of arrays."""
 
-    def reduced(self, let: Let, places: Places) -> Text:
-        """A reduction at a place of its result."""
+    def computed(self, let: Let, places: Places) -> Text:
+        """As `Elements.computed`; also a reduction or a product at a place of its result."""
+        if let.op in PRODUCTS:
+            return self._product(let, places)
+        return self._reduced(let, places) if let.op in REDUCTIONS else super().computed(let, places)
+
+    def _reduced(self, let: Let, places: Places) -> Text:
         operand = let.args[0]
         if unknown := set(let.keywords) - {"axis", "keepdims"}:
             raise UnsupportedError(f"the Rust printer has no '{let.op}' with '{min(unknown)}'")
@@ -36,9 +42,8 @@ class Reductions(Elements):
 
         def inner(turning: Places) -> Text:
             outer, turns = iter(places), iter(turning)
-            return self.element(
-                operand, [next(turns) if at in axes else next(outer) for at in range(len(shape))], dtype
-            )
+            inside = [next(turns) if at in axes else next(outer) for at in range(len(shape))]
+            return self.element(operand, inside, dtype)
 
         found = self._folded(let.op, dtype, lengths, inner)
         return _mean(found, dtype, lengths) if let.op == "mean" else found
@@ -79,17 +84,14 @@ class Reductions(Elements):
         """What a fold starts from, and how it goes on."""
         total = Text(TOTAL)
         if op == "count_nonzero":
-            return "0_i64", f"{TOTAL} + {cast(cast(value, dtype, 'bool'), 'bool', 'int64').within(ADD)}"
+            return "0_i64", f"{TOTAL} + {cast(cast(value, dtype, 'bool'), 'bool', 'int64').within(Strength.ADD)}"
         if op in ("sum", "mean", "prod"):
             step = computed("mul" if op == "prod" else "add", dtype, [total, value], self.helpers)
             return literal(int(op == "prod"), dtype).owner, step.text
         kind = np.dtype(dtype)
         if kind.kind == "b":
-            return (
-                ("false", f"{TOTAL} || {value.within(ADD)}")
-                if op == "max"
-                else ("true", f"{TOTAL} && {value.within(ADD)}")
-            )
+            first, symbol = ("false", "||") if op == "max" else ("true", "&&")
+            return first, f"{TOTAL} {symbol} {value.within(Strength.ADD)}"
         if kind.kind == "f":
             first = np.inf if op == "min" else -np.inf
         else:
@@ -97,7 +99,7 @@ class Reductions(Elements):
         step = computed("minimum" if op == "min" else "maximum", dtype, [total, value], self.helpers)
         return literal(first, dtype).owner, step.text
 
-    def product(self, let: Let, places: Places) -> Text:
+    def _product(self, let: Let, places: Places) -> Text:
         """`a @ b` of vectors and matrices, summed in order."""
         a, b = let.args
         ranks = len(a.type.shape), len(b.type.shape)
@@ -122,4 +124,4 @@ def _axes(given: Any, rank: int) -> list[int]:
 
 def _mean(total: Text, dtype: str, lengths: Sequence[int]) -> Text:
     count = literal(int(np.prod(lengths)), dtype)
-    return Text(f"{total.within(MUL)} / {count.text}", MUL)
+    return Text(f"{total.within(Strength.MUL)} / {count.text}", Strength.MUL)

@@ -7,28 +7,12 @@ import numpy as np
 
 from overclock.recording.errors import UnsupportedError
 from overclock.translate.rust.helpers import Helpers
-from overclock.translate.rust.words import (
-    ADD,
-    ALSO,
-    AND,
-    AS,
-    COMPARE,
-    EITHER,
-    LOOSE,
-    MUL,
-    OR,
-    UNARY,
-    XOR,
-    Text,
-    kind_of,
-    literal,
-)  # fmt: skip
+from overclock.translate.rust.syntax import Strength, Text, compared, joined, kind_of, literal, negated
 
 COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-ARITHMETIC = {"add": ("+", ADD), "sub": ("-", ADD), "mul": ("*", MUL), "truediv": ("/", MUL)}
-BITS = {"and": ("&", AND), "or": ("|", OR), "xor": ("^", XOR)}
-FLAGS = {"and": ("&&", ALSO), "or": ("||", EITHER), "add": ("||", EITHER), "mul": ("&&", ALSO),
-         "maximum": ("||", EITHER), "minimum": ("&&", ALSO)}  # fmt: skip
+ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}
+BITS = {"and": "&", "or": "|", "xor": "^"}
+FLAGS = {"and": "&&", "or": "||", "add": "||", "mul": "&&", "maximum": "||", "minimum": "&&"}
 # Methods of floats. The standard library calls the C library's functions, as Python's `math` does.
 METHODS = {
     "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "sinh": "sinh",
@@ -41,12 +25,8 @@ PAIRED = {"arctan2": "atan2", "hypot": "hypot", "copysign": "copysign", "power":
 ROUNDING = ("floor", "ceil", "trunc", "rint", "round")  # which leaves whole numbers as they are
 FACTORS = {"rad2deg": 180.0 / math.pi, "deg2rad": math.pi / 180.0}
 WHOLE = {
-    "floordiv": "floor_div",
-    "mod": "floor_mod",
-    "power": "int_power",
-    "lshift": "shift_left",
-    "rshift": "shift_right",
-}
+    "floordiv": "floor_div", "mod": "floor_mod", "power": "int_power", "lshift": "shift_left", "rshift": "shift_right",
+}  # fmt: skip
 TESTS = frozenset({*COMPARISONS, "isnan", "isinf", "isfinite", "not"})  # which give flags
 ELEMENTWISE = frozenset(
     {
@@ -65,28 +45,14 @@ def computed(
     """
     kind = np.dtype(dtype).kind
     if op == "where":
-        return Text(f"if {args[0].text} {{ {args[1].text} }} else {{ {args[2].text} }}", LOOSE)
+        return Text(f"if {args[0].text} {{ {args[1].text} }} else {{ {args[2].text} }}", Strength.LOOSE)
     if op in COMPARISONS:
-        left, right = (one.within(UNARY if one.strength == AS else COMPARE + 1) for one in args)
-        return Text(f"{left} {COMPARISONS[op]} {right}", COMPARE)
+        return compared(COMPARISONS[op], args)
     if kind == "b":
         return _flag(op, args)
     if kind == "f":
         return _float(op, kind_of(dtype), args, helpers)
     return _whole(op, dtype, args, helpers, small, divisor)
-
-
-def joined(symbol: str, strength: int, args: Sequence[Text]) -> Text:
-    """a + b; the right one needs brackets where it is a sum as well, for floats are not associative."""
-    right = args[1].within(strength if symbol in ("&&", "||") else strength + 1)
-    return Text(f"{args[0].within(strength)} {symbol} {right}", strength)
-
-
-def negated(flag: Text) -> Text:
-    """Not."""
-    if flag.strength == UNARY:  # a negation itself
-        return Text(flag.text[1:])
-    return Text(f"!{flag.within(UNARY)}", UNARY)
 
 
 def _method(name: str, args: Sequence[Text]) -> Text:
@@ -107,30 +73,27 @@ def _flag(op: str, args: Sequence[Text]) -> Text:
     if op == "abs":
         return args[0]
     if op in ("xor", "sub"):
-        left, right = (one.within(COMPARE + 1) for one in args)
-        return Text(f"{left} != {right}", COMPARE)
+        return compared("!=", args)
     if op in FLAGS:
-        return joined(*FLAGS[op], args)
+        return joined(FLAGS[op], args)
     raise _unknown(op, "bool")
 
 
 def _float(op: str, kind: str, args: Sequence[Text], helpers: Helpers) -> Text:
     if op in ARITHMETIC:
-        return joined(*ARITHMETIC[op], args)
-    if op in METHODS:
-        return _method(METHODS[op], args)
-    if op in PAIRED:
-        return _method(PAIRED[op], args)
+        return joined(ARITHMETIC[op], args)
+    if op in METHODS or op in PAIRED:
+        return _method(METHODS.get(op) or PAIRED[op], args)
     if op in FACTORS:
         factor = literal(FACTORS[op], "float64" if kind == "f64" else "float32")
-        return joined("*", MUL, (args[0], factor))
+        return joined("*", (args[0], factor))
     match op:
         case "neg":
-            return Text(f"-{args[0].within(UNARY)}", UNARY)
+            return Text(f"-{args[0].within(Strength.UNARY)}", Strength.UNARY)
         case "not":
-            return Text(f"{args[0].within(COMPARE + 1)} == 0.0", COMPARE)
+            return Text(f"{args[0].within(Strength.COMPARE + 1)} == 0.0", Strength.COMPARE)
         case "square" if args[0].text.isidentifier():
-            return joined("*", MUL, (args[0], args[0]))
+            return joined("*", (args[0], args[0]))
         case "square" | "minimum" | "maximum":
             return _call(helpers.name(op), args)
         case "sign":
@@ -140,9 +103,9 @@ def _float(op: str, kind: str, args: Sequence[Text], helpers: Helpers) -> Text:
         case "floordiv":
             return _call(helpers.name("float_floor_div", kind), args)
         case "fmod":
-            return joined("%", MUL, args)
+            return joined("%", args)
         case "reciprocal":
-            return joined("/", MUL, (Text("1.0"), args[0]))
+            return joined("/", (Text("1.0"), args[0]))
         case "round" | "around":
             return _method("round_ties_even", args)
     raise _unknown(op, kind)
@@ -151,9 +114,9 @@ def _float(op: str, kind: str, args: Sequence[Text], helpers: Helpers) -> Text:
 def _whole(op: str, dtype: str, args: Sequence[Text], helpers: Helpers, small: bool, divisor: int) -> Text:
     kind = kind_of(dtype)
     if op in ("add", "sub", "mul"):
-        return joined(*ARITHMETIC[op], args) if small else _method(f"wrapping_{op}", args)
+        return joined(ARITHMETIC[op], args) if small else _method(f"wrapping_{op}", args)
     if op in BITS:
-        return joined(*BITS[op], args)
+        return joined(BITS[op], args)
     if op in ROUNDING:
         return args[0]
     if op in ("floordiv", "mod") and divisor > 0:
@@ -175,7 +138,7 @@ def _whole(op: str, dtype: str, args: Sequence[Text], helpers: Helpers, small: b
         case "invert":
             return negated(args[0])
         case "not":
-            return Text(f"{args[0].within(COMPARE + 1)} == 0", COMPARE)
+            return Text(f"{args[0].within(Strength.COMPARE + 1)} == 0", Strength.COMPARE)
         case "abs" | "sign" if kind[0] == "i":
             return _method("wrapping_abs" if op == "abs" else "signum", args)
         case "abs":
@@ -191,13 +154,13 @@ def cast(value: Text, before: str, after: str) -> Text:
         return value
     kind = kind_of(after)
     if after == "bool":
-        return Text(f"{value.within(COMPARE + 1)} != {literal(0, before).text}", COMPARE)
+        return Text(f"{value.within(Strength.COMPARE + 1)} != {literal(0, before).text}", Strength.COMPARE)
     if before == "bool":
         whole = f"{kind}::from({value.text})"
         return Text(whole if kind[0] != "f" else f"{kind}::from(u8::from({value.text}))")
     if before == "float32" and after == "float64":
         return Text(f"f64::from({value.text})")
-    owner = value.typed or value.within(AS)
+    owner = value.typed or value.within(Strength.AS)
     if kind_of(before)[0] == "f" and kind not in ("f32", "f64", "i64", "u64"):
-        return Text(f"{owner} as i64 as {kind}", AS)  # small types wrap, as they do in NumPy
-    return Text(f"{owner} as {kind}", AS)
+        return Text(f"{owner} as i64 as {kind}", Strength.AS)  # small types wrap, as they do in NumPy
+    return Text(f"{owner} as {kind}", Strength.AS)

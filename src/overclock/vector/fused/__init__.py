@@ -1,11 +1,21 @@
 """Whole rollouts as one kernel: the rules, written once in JAX, compiled to C for processors and CUDA for GPUs."""
 
+from overclock.backends import Backend
 from overclock.vector.fused.batch import LanePolicy, fused_rollout, kernel_step
-from overclock.vector.fused.scan import Backend, lane_map, lane_scan
-from overclock.vector.fused.support import device, refuse_strategies, resolved, works_here
+from overclock.vector.fused.scan import lane_map, lane_scan
+from overclock.vector.fused.support import device, fastest_backend, refuse_strategies, require_kernel
 from overclock.vector.fused.values import UnsupportedError
 
 __all__ = [
-    "Backend", "LanePolicy", "UnsupportedError", "device", "fused_rollout", "kernel_step", "lane_map",
-    "lane_scan", "refuse_strategies", "resolved", "works_here",
+    "Backend",
+    "LanePolicy",
+    "UnsupportedError",
+    "device",
+    "fastest_backend",
+    "fused_rollout",
+    "kernel_step",
+    "lane_map",
+    "lane_scan",
+    "refuse_strategies",
+    "require_kernel",
 ]  # fmt: skip

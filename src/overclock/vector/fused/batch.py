@@ -7,10 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from overclock.backends import Backend, Kernel
 from overclock.env.environment import Obs
 from overclock.env.rng import Rng, Section
-from overclock.vector.fused.scan import Backend, Body, Kernel, depends, keeps_its_form, lane_scan, trace, whole_steps
-from overclock.vector.fused.support import resolved
+from overclock.vector.fused.scan import Body, depends, keeps_its_form, lane_scan, trace, whole_steps
+from overclock.vector.fused.support import fastest_backend
 from overclock.vector.lane import Lane, lane_step, sample_action
 from overclock.vector.transition import LaneTransition
 
@@ -63,7 +64,7 @@ def fused_rollout(
 
     All of them see one lane, without its batch axis. `venv.backend` says what runs it: a kernel of C or CUDA, or XLA.
     """
-    backend, num_steps = resolved(venv), whole_steps(num_steps, "fused_rollout")
+    backend, num_steps = fastest_backend(venv), whole_steps(num_steps, "fused_rollout")
     venv.require_lanes(state)
     params = venv.default_params() if params is None else params
     first, add = fold if fold is not None else ((), lambda sums, _: sums)

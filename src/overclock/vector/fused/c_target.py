@@ -9,7 +9,7 @@ from jax.extend.core import ClosedJaxpr
 from overclock.cores import cores
 from overclock.errors import UsageError
 from overclock.vector.fused.compilers import HERE, compiled
-from overclock.vector.fused.kernel import Signature, source
+from overclock.vector.fused.kernel_text import Signature, source
 
 VECTOR_LANES = 16  # numbers of 32 bits in a vector of 512; narrower machines do it in two or four steps
 LANE_STEPS_PER_THREAD = 16_384  # some ten to hundred microseconds of work

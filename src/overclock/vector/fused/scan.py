@@ -14,7 +14,7 @@ import functools
 import operator
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -22,14 +22,13 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr
 from jax.extend.core import Literal as Constant
 
+from overclock.backends import Backend, Kernel
 from overclock.errors import UsageError
 from overclock.vector.fused.c_target import c_library, threads
 from overclock.vector.fused.compilers import loaded
 from overclock.vector.fused.cuda_target import cuda_library
-from overclock.vector.fused.kernel import Signature
+from overclock.vector.fused.kernel_text import Signature
 
-Kernel = Literal["c", "cuda"]
-Backend = Literal["xla", "c", "cuda"]
 Body = Callable[[Any, Any, Any, Any], tuple[Any, Any]]
 """`body(carry, x, constant, shared) -> (carry, y)` of one lane."""
 

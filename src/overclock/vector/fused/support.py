@@ -2,17 +2,18 @@
 
 import functools
 import re
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import jax
 
+from overclock.backends import Backend, Kernel
 from overclock.env.environment import Environment
 from overclock.env.rng import Rng
 from overclock.errors import MissingError, UsageError
 from overclock.vector.fused.compilers import needed_c_compiler
 from overclock.vector.fused.cuda_target import needed_cuda_compiler
-from overclock.vector.fused.kernel import source
-from overclock.vector.fused.scan import Backend, Kernel, trace
+from overclock.vector.fused.kernel_text import source
+from overclock.vector.fused.scan import trace
 from overclock.vector.fused.values import UnsupportedError
 from overclock.vector.lane import Lane, lane_step, sample_action
 from overclock.vector.resets import Fresh
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from overclock.vector.vectorize import VectorEnv
 
 
-def works_here(env: Environment[Any, Any], kernel: Kernel) -> None:
+def require_kernel(env: Environment[Any, Any], kernel: Kernel) -> None:
     """Refuse an environment or a machine for which there is no kernel, with the reason."""
     if kernel == "cuda":
         needed_cuda_compiler()
@@ -54,21 +55,24 @@ def stays_in_registers(env: Environment[Any, Any], kernel: Kernel) -> bool:
     return not re.search(r"\b(TAKE|LOOKUP|PUT)_|\ba[0-9]+\[", body)
 
 
-def resolved(venv: "VectorEnv") -> Backend:
+def fastest_backend(venv: "VectorEnv") -> Backend:
     """What plays whole rollouts of a batch, where its `backend` is auto: the fastest that works here.
 
     Kernels win by an order of magnitude where a lane's state stays in registers; where it lies in arrays, they do not.
     """
     if venv.backend != "auto":
         return venv.backend
-    kernel: Literal["c", "cuda"] = "c" if device().platform == "cpu" else "cuda"
-    if not isinstance(venv.resets, Fresh):
-        return "xla"
+    kernel: Kernel = "c" if device().platform == "cpu" else "cuda"
+    return kernel if kernel_is_fastest(venv, kernel) else "xla"
+
+
+def kernel_is_fastest(venv: "VectorEnv", kernel: Kernel) -> bool:
+    """Whether a kernel of the batch can be made here and keeps a lane's state in registers."""
     try:
-        works_here(venv.env, kernel)
-        return kernel if stays_in_registers(venv.env, kernel) else "xla"
+        require_kernel(venv.env, kernel)
+        return isinstance(venv.resets, Fresh) and stays_in_registers(venv.env, kernel)
     except (UnsupportedError, MissingError):
-        return "xla"
+        return False
 
 
 def device() -> Any:

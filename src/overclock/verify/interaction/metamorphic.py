@@ -19,8 +19,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from overclock.backends import Backend
 from overclock.env.environment import Environment
-from overclock.vector.fused import Backend
 from overclock.vector.rollout import rollout
 from overclock.vector.snapshot import load_state, save_state
 from overclock.vector.vectorize import VectorEnv, VectorState, vectorize

@@ -14,11 +14,12 @@ from typing import TypeVar
 from overclock.cores import cores
 from overclock.env import registry
 from overclock.errors import UsageError
+from overclock.progress import Progress, silent
 from overclock.verify.mutation import equivalent_mutants
 from overclock.verify.mutation.journal import Journal
 from overclock.verify.mutation.levels import Examiner, examining
 from overclock.verify.mutation.mutants import RENDERING, Mutant, mutants_of, sample
-from overclock.verify.mutation.recording import Progress, record
+from overclock.verify.mutation.recording import record
 from overclock.verify.mutation.report import FOLDER, report, save
 from overclock.verify.mutation.result import MutationReport, Outcome
 from overclock.verify.mutation.state import fingerprint, source_digest, state_of
@@ -42,7 +43,7 @@ def mutate(
     sample_size: int | None = None,
     timeout: float = 60.0,
     jobs: int | None = None,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
     folder: Path = FOLDER,
 ) -> MutationReport:
     """Examine an environment's mutants.
@@ -102,7 +103,7 @@ def examine_all(
     sources: Sequence[str],
     mutants: Sequence[Mutant],
     journal: Journal,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
 ) -> dict[str, dict[int, Outcome]]:
     """First the unchanged sources, then every mutant that the journal does not know; mutant id -> level -> outcome."""
     outcomes = {mutant.id: journal.known[mutant.id] for mutant in mutants if mutant.id in journal.known}

@@ -7,6 +7,7 @@ import numpy as np
 
 from overclock.env import registry
 from overclock.errors import UnknownEnvironmentError
+from overclock.progress import Progress
 from overclock.verify.contract import Twin
 from overclock.verify.interaction.playback import Playback, play_reference
 from overclock.verify.interaction.scenario import Scenario, load_scenarios
@@ -19,8 +20,6 @@ from overclock.verify.sides.subject import Arrays, Observed, Subject
 LANES_WITHOUT_SCENARIOS = 16
 LONGEST = 1_000  # steps of an episode: one without an end is cut, since every mutant has to play it again
 CONTROLLED_SHARE = 10  # one controlled (long) episode for this many random ones
-
-Progress = Callable[[str, int, int], None]  # what is going on, how much of it is done, all of it
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from overclock.env.registry import load
+from overclock.entry_point import EntryPoint
 from overclock.errors import UsageError
 from overclock.verify.contract import Precision, Twin
 from overclock.verify.interaction.metamorphic_rules import RULES
@@ -30,18 +30,11 @@ FAST_COMPILE = "--xla_backend_optimization_level=0"  # every mutant is compiled 
 
 def worker_spec(twin: Twin, sources: list[str], recording: str, precision: Precision, flags: str = "") -> SubjectSpec:
     """The spec of a worker; `recording` is the file with a pickled `Recording`."""
-    options = (
-        ("subject", [twin.performance.entry_point, dict(twin.performance.options)]),
-        ("sources", sources),
-        ("modules", twin.modules),
-        ("recording", recording),
+    modules = None if twin.modules is None else EntryPoint.of(twin.modules).as_json()
+    spec = twin.performance_in(precision).wrapped_by(
+        MutationWorker, sources=sources, modules=modules, recording=recording
     )
-    spec = dataclasses.replace(
-        twin.performance_in(precision),
-        entry_point="overclock.verify.mutation.worker:MutationWorker",
-        options=options,
-        files=(*twin.performance.files, recording),
-    )
+    spec = dataclasses.replace(spec, files=(*spec.files, recording))
     return spec.with_environment(XLA_FLAGS=f"{flags} {FAST_COMPILE}".strip())
 
 
@@ -51,16 +44,17 @@ class MutationWorker:
     def __init__(
         self,
         num_envs: int,
-        subject: tuple[str, dict[str, Any]],
+        subject: dict[str, Any],
         sources: list[str],
-        modules: str | None,
+        modules: dict[str, Any] | None,
         recording: str,
     ) -> None:
         self.num_envs, self._sources = num_envs, sources
-        self._entry_point, self._options = subject
+        self._entry_point = EntryPoint.from_json(subject)
         with open(recording, "rb") as file:
             self._recording: Recording = pickle.load(file)
-        self._modules: dict[str, Module] = {} if modules is None else {m.name: m for m in load(modules)}
+        known = () if modules is None else EntryPoint.from_json(modules).load()
+        self._modules: dict[str, Module] = {module.name: module for module in known}
         self._build()
         if not hasattr(self._subject, "rules"):
             raise UsageError(f"{self._entry_point} is not written in Python, so no mistakes can be planted in it.")
@@ -128,7 +122,7 @@ class MutationWorker:
         self._subject.set_state(state)
 
     def _build(self) -> None:
-        self._subject: Any = load(self._entry_point)(self.num_envs, **self._options)
+        self._subject: Any = self._entry_point.call(self.num_envs)
 
     def _forget(self) -> None:
         """Take the environment's modules out of the places where imports find them."""

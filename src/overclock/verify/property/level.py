@@ -13,6 +13,7 @@ import numpy as np
 
 from overclock.env import registry
 from overclock.errors import UnknownEnvironmentError, UsageError
+from overclock.progress import Progress, silent
 from overclock.results import decode
 from overclock.verify.contract import Precision, Twin
 from overclock.verify.property.compare import compare
@@ -35,8 +36,6 @@ LANES = 8
 STEPS = {"uniform": 256, "controlled": 512}  # per lane; the longer one passes CartPole's time limit of 500
 OTHER_STEPS = 256
 
-Progress = Callable[[str, int, int], None]  # what is going on, how much of it is done, all of it
-
 
 @dataclasses.dataclass
 class Recording:
@@ -50,7 +49,7 @@ def check_properties(
     twin: Twin,
     precisions: Sequence[Precision] | None = None,
     seed: int = 0,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
     sources: Mapping[str, SourceMaker] | None = None,
     timeout: float = 120.0,
 ) -> PropertyLevel:
@@ -69,14 +68,14 @@ def modules_of(twin: Twin) -> tuple[Module, ...]:
 def record(
     twin: Twin,
     seed: int = 0,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
     sources: Mapping[str, SourceMaker] | None = None,
     timeout: float = 120.0,
 ) -> Recording:
     """Let the reference play with different sources of actions, then run every module's boundary inputs through it."""
     modules = modules_of(twin)
     sources = _default_sources(twin) if sources is None else sources
-    spec = recorded(twin.reference, str(twin.modules), seed)
+    spec = recorded(twin.reference, twin.modules or "", seed)
     with ProcessSubject(spec, LANES, "the reference", timeout) as reference:
         for number, (name, source) in enumerate(sources.items()):
             steps = STEPS.get(name, OTHER_STEPS)
@@ -93,7 +92,7 @@ def check_recorded(
     twin: Twin,
     recording: Recording,
     precisions: Sequence[Precision] | None = None,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
     timeout: float = 120.0,
 ) -> PropertyLevel:
     """Compare a performance side with a recording that may be shared by many of them."""
@@ -104,7 +103,7 @@ def check_recorded(
     ran: dict[str, set[str]] = {module.name: set() for module in modules}
     coverage = None
     for precision in precisions or tuple(twin.contracts):
-        spec = runner(twin.performance_in(precision), str(twin.modules))
+        spec = runner(twin.performance_in(precision), twin.modules or "")
         with ProcessSubject(spec, 1, "the performance side", timeout) as performance:
             for done, module in enumerate(modules):
                 progress(f"checking, {precision}", done, len(modules))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from overclock.env.registry import load
+from overclock.entry_point import EntryPoint
 from overclock.results import encode
 from overclock.verify.property.module import Module
 from overclock.verify.property.result import Coverage, Share
@@ -21,10 +21,11 @@ CALLS = ("describe", "reset", "step", "observe")
 class NativeModuleRunner:
     """A Rust batch asked for one call at a time. It sees inputs only, never what is expected of it."""
 
-    def __init__(self, num_envs: int, subject: tuple[str, dict[str, Any]], modules: str) -> None:
+    def __init__(self, num_envs: int, subject: dict[str, Any], modules: dict[str, Any]) -> None:
         """`subject` has the options of a `NativeSubject`."""
-        self._subject, self._options = load(subject[0]), subject[1]
-        self._modules: dict[str, Module] = {module.name: module for module in load(modules)}
+        self._subject = EntryPoint.from_json(subject)
+        self._batch = dict(self._subject.arguments)["batch"]
+        self._modules: dict[str, Module] = {module.name: module for module in EntryPoint.from_json(modules).load()}
 
     def describe(self) -> dict[str, Any]:
         """The calls it offers."""
@@ -32,7 +33,7 @@ class NativeModuleRunner:
 
     def exported(self) -> list[str]:
         """What there is to call."""
-        return [called(self._options["batch"], call) for call in CALLS]
+        return [called(self._batch, call) for call in CALLS]
 
     def sources(self) -> dict[str, Any]:
         """No Python files are behind it."""
@@ -40,9 +41,9 @@ class NativeModuleRunner:
 
     def run(self, name: str, inputs: Arrays, count: int) -> dict[str, Any]:
         """The outputs of one module for all its cases, and what was called to compute them."""
-        side = _Watched(self._subject(count, **self._options))
+        side = _Watched(self._subject.call(count))
         outputs = self._modules[name].performance(side, None, inputs)
-        ran = sorted(called(self._options["batch"], call) for call in side.used & set(CALLS))
+        ran = sorted(called(self._batch, call) for call in side.used & set(CALLS))
         return {"outputs": {name: np.asarray(values) for name, values in outputs.items()}, "ran": ran}
 
     def coverage(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from overclock.env.registry import load
+from overclock.entry_point import EntryPoint
 from overclock.results import encode
 from overclock.verify.property.calls import Call, Recorder
 from overclock.verify.property.code_coverage import CodeCoverage
@@ -17,20 +17,17 @@ from overclock.verify.property.targets import find
 from overclock.verify.sides.subject import Arrays, Observed, SubjectSpec
 
 
-def recorded(spec: SubjectSpec, modules: str, seed: int) -> SubjectSpec:
+def recorded(spec: SubjectSpec, modules: EntryPoint | str, seed: int) -> SubjectSpec:
     """The spec of a reference, with the functions of its modules recorded."""
-    options = (("subject", [spec.entry_point, dict(spec.options)]), ("modules", modules), ("seed", seed))
-    return dataclasses.replace(
-        spec, entry_point="overclock.verify.property.recorded_reference:RecordedReference", options=options
-    )
+    return spec.wrapped_by(RecordedReference, modules=EntryPoint.of(modules).as_json(), seed=seed)
 
 
 class RecordedReference:
     """A reference that plays as usual while its functions are recorded and its code coverage is measured."""
 
-    def __init__(self, num_envs: int, subject: tuple[str, dict[str, Any]], modules: str, seed: int) -> None:
+    def __init__(self, num_envs: int, subject: dict[str, Any], modules: dict[str, Any], seed: int) -> None:
         self.num_envs = num_envs
-        self._modules: tuple[Module, ...] = load(modules)
+        self._modules: tuple[Module, ...] = EntryPoint.from_json(modules).load()
         targets = [target for module in self._modules for target in module.reference]
         depths: dict[str, int] = {}
         attributes: dict[str, set[str] | None] = {}
@@ -46,8 +43,7 @@ class RecordedReference:
         self._coverage = CodeCoverage({name.partition(":")[0] for name in self._recorder.functions})
         self._coverage.start()
         self._recorder.start()  # before the subject exists: its constructor is a function of the reference too
-        entry_point, options = subject
-        self._subject = load(entry_point)(num_envs, **options)
+        self._subject = EntryPoint.from_json(subject).call(num_envs)
 
     def describe(self) -> dict[str, Any]:
         """As `Subject.describe`."""

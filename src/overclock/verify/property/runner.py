@@ -1,6 +1,5 @@
 """The performance side of level 1: a twin's own environment, asked for one function at a time."""
 
-import dataclasses
 import functools
 from typing import Any
 
@@ -8,10 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from overclock.env.registry import load
+from overclock.backends import Backend
+from overclock.entry_point import EntryPoint
 from overclock.errors import UsageError
 from overclock.results import encode
-from overclock.vector.fused import Backend, UnsupportedError, lane_map
+from overclock.vector.fused import UnsupportedError, lane_map
 from overclock.verify.property.code_coverage import CodeCoverage, FunctionsRun, exported_functions, modules_behind
 from overclock.verify.property.module import Module, Performance
 from overclock.verify.property.targets import find
@@ -19,23 +19,22 @@ from overclock.verify.sides.jax_subject import JaxSubject
 from overclock.verify.sides.subject import Arrays, SubjectSpec
 
 
-def runner(spec: SubjectSpec, modules: str) -> SubjectSpec:
+def runner(spec: SubjectSpec, modules: EntryPoint | str) -> SubjectSpec:
     """The spec of a performance side that runs its modules one by one."""
-    options = (("subject", [spec.entry_point, dict(spec.options)]), ("modules", modules))
-    return dataclasses.replace(spec, entry_point=spec.module_runner, options=options)
+    return spec.wrapped_by(spec.module_runner, modules=EntryPoint.of(modules).as_json())
 
 
 class ModuleRunner:
     """A performance side asked for one function at a time. It sees inputs only, never what is expected of it."""
 
-    def __init__(self, num_envs: int, subject: tuple[str, dict[str, Any]], modules: str) -> None:
-        entry_point, options = subject
-        inner = load(entry_point)(num_envs, **options)
+    def __init__(self, num_envs: int, subject: dict[str, Any], modules: dict[str, Any]) -> None:
+        entry_point = EntryPoint.from_json(subject)
+        inner = entry_point.call(num_envs)
         if not hasattr(inner, "rules"):
             raise UsageError(f"{entry_point} has no functions that could be run one by one (it has no `rules`).")
         self._env, self._params = inner.rules
         self._backend: Backend = (inner.backend if isinstance(inner, JaxSubject) else None) or "xla"
-        self._modules: dict[str, Module] = {module.name: module for module in load(modules)}
+        self._modules: dict[str, Module] = {module.name: module for module in EntryPoint.from_json(modules).load()}
         sources = modules_behind(type(self._env))
         self._files = {module.__name__: str(module.__file__) for module in sources}
         self._entered = list(getattr(inner, "entered", ()))  # what had to run before anything could be asked

@@ -4,6 +4,7 @@ import shlex
 from pathlib import Path
 
 from overclock.env import registry
+from overclock.progress import Progress
 from overclock.results import Values, extended
 from overclock.verify.contract import Twin
 from overclock.verify.interaction.playback import lane_values
@@ -13,7 +14,7 @@ from overclock.verify.repro.repro import actions_text
 from overclock.verify.repro.result import BothSides, ReproSummary, StatesAround
 from overclock.verify.repro.shrink import Shrunk, shrink
 from overclock.verify.rollout.actions import SourceMaker, controlled, random_legal
-from overclock.verify.rollout.level import LONG_SHARE, Diverging, Progress, diverging
+from overclock.verify.rollout.level import LONG_SHARE, Diverging, diverging
 from overclock.verify.rollout.lockstep import compare_rollouts
 from overclock.verify.sides.subject import Observed
 

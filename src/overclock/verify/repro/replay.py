@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from overclock.backends import Backend
 from overclock.verify.compare import judge
-from overclock.verify.contract import Backend, Mode, Precision, Twin, difference
+from overclock.verify.contract import Mode, Precision, Twin, difference
 from overclock.verify.interaction.playback import lane_values
 from overclock.verify.repro.arena import Arena, Finding, Moment
 from overclock.verify.repro.repro import Repro, actions_text, parse_repro, shown, strict

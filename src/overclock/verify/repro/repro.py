@@ -13,8 +13,9 @@ from typing import Any, get_args
 
 import numpy as np
 
+from overclock.backends import Backend
 from overclock.errors import UsageError
-from overclock.verify.contract import Backend, Precision, Twin
+from overclock.verify.contract import Precision, Twin
 from overclock.verify.interaction.playback import lane_values
 from overclock.verify.repro.arena import Moment
 from overclock.verify.repro.episode import Episode

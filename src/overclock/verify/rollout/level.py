@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from overclock.env import registry
+from overclock.progress import Progress
 from overclock.verify.contract import Mode, Precision, Twin
 from overclock.verify.exhaustive.result import WalkResult
 from overclock.verify.exhaustive.walk import check_exhaustively
@@ -28,8 +29,6 @@ from overclock.verify.sides.kept import Sides
 GUIDED = "coverage-guided"
 ENVELOPE = 1_000  # keeps its episodes apart from those of the comparisons, which are numbered from 1
 LONG_SHARE = 10  # one long episode (of a player that does well) for this many random ones
-
-Progress = Callable[[str, int, int], None]  # comparison, finished episodes, all episodes
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,7 +15,7 @@ from overclock.verify.sides.crew import Crew
 from overclock.verify.sides.subject import Observed
 
 if TYPE_CHECKING:
-    from overclock.verify.transfer.policies import Progress
+    from overclock.progress import Progress
 
 
 def trained(twin: Twin, seed: int, timeout: float, progress: "Progress", episodes: int) -> SourceMaker:

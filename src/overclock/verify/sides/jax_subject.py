@@ -7,14 +7,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from overclock.backends import Backend
 from overclock.env import registry
-from overclock.env.environment import Environment, EnvState, select
+from overclock.env.autoreset import select
+from overclock.env.environment import Environment, EnvState
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Box, Discrete, MultiDiscrete
 from overclock.results import encode
-from overclock.vector.fused import Backend, lane_map, works_here
+from overclock.vector.fused import lane_map, require_kernel
 from overclock.vector.host import flatten_state
-from overclock.vector.vectorize import select_lanes
 from overclock.verify.exhaustive.cells import Cells
 from overclock.verify.exhaustive.jax_cells import next_limit
 from overclock.verify.sides.patched import Patch, load_patched
@@ -43,7 +44,7 @@ class JaxSubject:
         load_patched([Patch(**patch) for patch in patches or []])
         env, defaults = registry.make(env_id, **(static or {}))
         if backend in ("c", "cuda"):
-            works_here(env, backend)
+            require_kernel(env, backend)
         self.backend = backend
         self._begin(num_envs, env, defaults.replace(**(params or {})))
 
@@ -92,7 +93,7 @@ class JaxSubject:
         """As `Subject.reset`; without draws, from its own randomness for the seeds."""
         if draws is None:
             words = np.stack([seeds & 0xFFFFFFFF, seeds >> 32], axis=-1).astype(np.uint32)
-            self._rng = select_lanes(jnp.asarray(mask), Rng.of(jnp.asarray(words)), self._rng)
+            self._rng = select(jnp.asarray(mask), Rng.of(jnp.asarray(words)), self._rng)
             draws = flatten_state(self._jit_draw_reset(self._rng))
             self._rng = self._rng.advance()
         self._lanes, outputs = self._jit_reset(mask, _draw(draws, self._reset_like), self._lanes)

@@ -4,6 +4,7 @@ Its border offers steps, resets and states, which is all that levels 2 to 4 need
 the same calls. Bugs are planted in the Python around the compiled code: changing that itself would mean to compile it.
 """
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,9 +20,8 @@ RULES, STEPS, ENDED = "lanes.rules.", "lanes.steps", "ended"
 
 def native_spec(batch: str, options: Mapping[str, Any], draws: Sequence[str]) -> SubjectSpec:
     """The spec of a `NativeSubject`, with its own workers for levels 1 and 4."""
-    return SubjectSpec(
-        "overclock.verify.sides.native_subject:NativeSubject",
-        (("batch", batch), ("options", dict(options)), ("draws", list(draws))),
+    return dataclasses.replace(
+        SubjectSpec.of(NativeSubject, batch=batch, options=dict(options), draws=list(draws)),
         module_runner="overclock.verify.property.native_runner:NativeModuleRunner",
         trainer="overclock.verify.transfer.training:NativeTrainer",
     )

@@ -14,7 +14,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from overclock.env.registry import load
 from overclock.errors import OverclockError
 from overclock.verify.exhaustive.cells import Cells
 from overclock.verify.sides.descendants import end_all, end_group, new_mark
@@ -201,7 +200,7 @@ def _rows(array: Any, lanes: int, dimensions: int, dtype: type) -> bool:
 
 def _command(spec: SubjectSpec, num_envs: int) -> tuple[list[str], dict[str, str]]:
     """The command line and the environment of a worker process."""
-    argv = [*WORKER, spec.entry_point, str(num_envs), json.dumps(dict(spec.options))]
+    argv = [*WORKER, json.dumps(spec.subject.as_json()), str(num_envs)]
     if spec.launcher is None:
         return argv, {**os.environ, **dict(spec.environment)}
-    return load(spec.launcher)(argv, dict(spec.environment), spec.files, **dict(spec.launcher_options))
+    return spec.launcher.call(argv, dict(spec.environment), spec.files)

@@ -12,12 +12,13 @@ from typing import cast
 import numpy as np
 
 from overclock.cores import cores
+from overclock.progress import Progress
 from overclock.verify.contract import Twin
 from overclock.verify.sides.crew import Crew
 from overclock.verify.sides.subject import SubjectSpec
 from overclock.verify.transfer.evaluate import Job, Played, Table, play
 from overclock.verify.transfer.plan import TransferPlan
-from overclock.verify.transfer.policies import Players, PolicyName, Progress, Side, train_sides
+from overclock.verify.transfer.policies import Players, PolicyName, Side, train_sides
 from overclock.verify.transfer.result import Curve
 
 VISITED_EPISODES = 20  # of every policy whose states are compared; more show little and cost much

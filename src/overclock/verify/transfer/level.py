@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from overclock.env.registry import load
 from overclock.errors import UsageError
+from overclock.progress import Progress, silent
 from overclock.results import extended
 from overclock.verify.contract import Twin
 from overclock.verify.transfer.games import SYNTHETIC, Games, Group, Record
@@ -23,7 +24,6 @@ from overclock.verify.transfer.judge import (
     visits_of_reference,
 )
 from overclock.verify.transfer.plan import RANDOM, TransferPlan
-from overclock.verify.transfer.policies import Progress
 from overclock.verify.transfer.result import (
     BugControl,
     ComparedGroup,
@@ -47,7 +47,7 @@ def check_transfer(
     seed: int = 0,
     quick: bool = False,
     timeout: float = 120.0,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
 ) -> TransferLevel:
     """Run level 4. The plan is fixed, and `progress` hears its fingerprint, before anything runs.
 
@@ -97,7 +97,7 @@ def check_transfer(
 
 
 def returns_alone(
-    twin: Twin, *, seed: int = 0, timeout: float = 120.0, progress: Progress = lambda what, done, total: None
+    twin: Twin, *, seed: int = 0, timeout: float = 120.0, progress: Progress = silent
 ) -> ReturnsAlone | None:
     """What a comparison of returns and nothing else says: untrained policies on both sides, with the same luck.
 

@@ -92,6 +92,7 @@ class TransferPlan:
 
     def registered(self, twin: str, seed: int) -> RegisteredPlan:
         """The plan with its fingerprint, which also covers the twin's name and the seed."""
-        content = {"twin": twin, "seed": seed, **dataclasses.asdict(self)}
+        reference = None if self.reference_env is None else self.reference_env.as_json()
+        content = {"twin": twin, "seed": seed, **dataclasses.asdict(self), "reference_env": reference}
         text = json.dumps(content, sort_keys=True)
         return decode(RegisteredPlan, {**json.loads(text), "sha256": hashlib.sha256(text.encode()).hexdigest()})

@@ -17,6 +17,7 @@ from jaxtyping import Array, UInt32
 
 from overclock.cores import cores
 from overclock.env.rng import Rng, Section
+from overclock.progress import Progress
 from overclock.train.networks.agent import Agent, AgentParams
 from overclock.train.policy import space_from_json
 from overclock.train.ppo import PPOConfig, make_agent
@@ -30,7 +31,6 @@ from overclock.verify.transfer.result import Curve
 from overclock.verify.transfer.training import performance_trainer, reference_trainer
 
 Side = Literal["performance", "reference"]
-Progress = Callable[[str, int, int], None]
 CHUNKS = 64  # reports of progress per training run; each has to come before a side is taken for dead
 CURVE_POINTS = 128  # more cannot be told apart on a page
 BAND = (10.0, 90.0)  # percentiles over the seeds

@@ -5,7 +5,6 @@ compiled update; on a reference it is the host loop of `overclock.train`, on one
 Rust batch it is the same loop.
 """
 
-import dataclasses
 import functools
 import time
 from typing import Any
@@ -15,6 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from overclock import compile_cache
+from overclock.backends import BatchBackend
+from overclock.entry_point import EntryPoint
 from overclock.env.registry import load
 from overclock.errors import UsageError
 from overclock.train.host.lanes import HostLanes
@@ -22,37 +23,30 @@ from overclock.train.host.training import HostRuns, gymnasium_batch
 from overclock.train.networks.agent import Agent
 from overclock.train.policy import space_to_json
 from overclock.train.ppo import PPOConfig, make_agent, make_train
-from overclock.vector.fused import resolved
+from overclock.vector.fused import fastest_backend
 from overclock.vector.host import flatten_state
-from overclock.vector.vectorize import Backend, vectorize
+from overclock.vector.vectorize import vectorize
 from overclock.verify.contract import Twin
 from overclock.verify.sides.jax_subject import JaxSubject
 from overclock.verify.sides.patched import Patch, load_patched
 from overclock.verify.sides.subject import Arrays, SubjectSpec
 from overclock.verify.transfer.plan import TransferPlan
 
-HERE = "overclock.verify.transfer.training"
 SHOWN = ("return", "episodes")  # of an update, one value per seed
 
 
 def performance_trainer(twin: Twin, plan: TransferPlan) -> SubjectSpec:
     """The spec of a worker that trains on the performance side, bugs planted in it included."""
     spec = twin.performance_in("float32")
-    options: dict[str, Any] = {"subject": [spec.entry_point, dict(spec.options)], "config": dict(plan.training)}
-    if plan.kernel:
-        options["kernel"] = True
-    return dataclasses.replace(spec, entry_point=spec.trainer, options=tuple(options.items()))
+    return spec.wrapped_by(spec.trainer, config=dict(plan.training), **{"kernel": True} if plan.kernel else {})
 
 
 def reference_trainer(plan: TransferPlan) -> SubjectSpec:
     """The spec of a worker that trains on the reference."""
     assert plan.reference_env is not None
-    spec = plan.reference_env.with_environment(JAX_PLATFORMS="cpu", JAX_ENABLE_X64="0")
-    return SubjectSpec(
-        f"{HERE}:ReferenceTrainer",
-        (("env", [spec.entry_point, dict(spec.options)]), ("config", dict(plan.training))),
-        spec.environment,
-    )
+    one = plan.reference_env
+    spec = one.with_worker(ReferenceTrainer, env=one.subject.as_json(), config=dict(plan.training))
+    return spec.with_environment(JAX_PLATFORMS="cpu", JAX_ENABLE_X64="0")
 
 
 class _Trainer:
@@ -103,18 +97,16 @@ class _Trainer:
 class PerformanceTrainer(_Trainer):
     """Trains on the environment behind a performance subject, stepped by XLA or by the fastest `kernel` there is."""
 
-    def __init__(
-        self, num_envs: int, subject: tuple[str, dict[str, Any]], config: dict[str, Any], kernel: bool = False
-    ) -> None:
+    def __init__(self, num_envs: int, subject: dict[str, Any], config: dict[str, Any], kernel: bool = False) -> None:
         compile_cache.enable()
-        entry_point, options = subject
-        inner = load(entry_point)(1, **options)
+        entry_point = EntryPoint.from_json(subject)
+        inner = entry_point.call(1)
         if not hasattr(inner, "rules"):
             raise UsageError(f"{entry_point} has no JAX environment behind it that could be trained on (no `rules`)")
         env, params = inner.rules
         self.config = PPOConfig(**config)
         told = inner.backend if isinstance(inner, JaxSubject) else None
-        backend: Backend = told or (resolved(vectorize(env, self.config.num_envs)) if kernel else "auto")
+        backend: BatchBackend = told or (fastest_backend(vectorize(env, self.config.num_envs)) if kernel else "auto")
         trainer = make_train(env, params, self.config, backend=backend)
         self.agent = trainer.agent
         self._init, self._jit_update = jax.jit(jax.vmap(trainer.init)), jax.jit(jax.vmap(trainer.update))
@@ -138,10 +130,9 @@ class PerformanceTrainer(_Trainer):
 class ReferenceTrainer(_Trainer):
     """Trains on Gymnasium environments: `num_envs` of the configuration for every seed, stepped one after the other."""
 
-    def __init__(self, num_envs: int, env: tuple[str, dict[str, Any]], config: dict[str, Any]) -> None:
+    def __init__(self, num_envs: int, env: dict[str, Any], config: dict[str, Any]) -> None:
         compile_cache.enable()
-        entry_point, options = env
-        self._make_env = functools.partial(load(entry_point), **options)
+        self._make_env = EntryPoint.from_json(env).call
         self.config = PPOConfig(**config)
         one = self._lanes(1)
         self.agent = make_agent(one.observation_space, one.action_space, self.config)
@@ -168,10 +159,10 @@ class ReferenceTrainer(_Trainer):
 class NativeTrainer(ReferenceTrainer):
     """As the trainer on a reference, on one Rust batch that restarts by itself."""
 
-    def __init__(self, num_envs: int, subject: tuple[str, dict[str, Any]], config: dict[str, Any]) -> None:
+    def __init__(self, num_envs: int, subject: dict[str, Any], config: dict[str, Any]) -> None:
         """`subject` has the options of a `NativeSubject`."""
         compile_cache.enable()
-        options = subject[1]
+        options = subject["arguments"]
         load_patched([Patch(**patch) for patch in options.get("patches") or []])
         self._make_batch = functools.partial(load(options["batch"]), **options["options"])
         self.config = PPOConfig(**config)

@@ -9,7 +9,9 @@ pytest.importorskip("gymnasium", reason="the reference is Gymnasium's CartPole")
 
 from recipe.rust import crates
 
+from overclock.entry_point import EntryPoint
 from overclock.recipe.contract.file import load_contract
+from overclock.recipe.contract.modules import modules
 from overclock.recipe.judging.rust.subject import rust_spec
 from overclock.recipe.sandbox import sandboxed
 from overclock.verify.contract import Twin
@@ -45,7 +47,7 @@ def twin(contract, reference, candidate, toolchain):
             reference=reference,
             performance=sandboxed(rust_spec(folder, contract), folder, hidden_packages=("gymnasium",)),
             contracts=load_contract(contract).contracts(),
-            modules=f"overclock.recipe.contract.modules:modules|{CARTPOLE}@{contract}",
+            modules=EntryPoint.of(modules, cls=CARTPOLE, contract=str(contract)),
             self_checks="overclock.recipe.judging.rust.metamorphic:RULES",
         )
 
@@ -56,7 +58,7 @@ def twin(contract, reference, candidate, toolchain):
 def recording(contract, reference):
     """What the reference did for level 1."""
     like = Twin("cartpole", reference, reference, load_contract(contract).contracts())
-    named = f"overclock.recipe.contract.modules:modules|{CARTPOLE}@{contract}"
+    named = EntryPoint.of(modules, cls=CARTPOLE, contract=str(contract))
     return level_1.record(dataclasses.replace(like, modules=named))
 
 

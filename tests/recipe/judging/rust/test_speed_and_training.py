@@ -1,7 +1,5 @@
 """A Rust candidate at work: stepped as fast as it goes, and trained on through the host loop."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from recipe.rust import crates
@@ -75,8 +73,7 @@ def keys_of(rng):
 def test_training_learns_on_a_candidates_lanes_in_its_sandbox(honest, contract, toolchain):
     pytest.importorskip("flax", reason="training needs the extra 'train'")
     spec = rust_spec(honest, contract)
-    options = (("subject", [spec.entry_point, dict(spec.options)]), ("config", CONFIG))
-    spec = dataclasses.replace(spec, entry_point=TRAINER, options=options)
+    spec = spec.wrapped_by(TRAINER, config=CONFIG)
     spec = sandboxed(spec.with_environment(JAX_PLATFORMS="cpu"), honest, hidden_packages=("gymnasium",))
     with ProcessSubject(spec, 1, "the performance side") as trainer:
         assert trainer.description["action_space"]["n"] == 2

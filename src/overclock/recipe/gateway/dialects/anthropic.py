@@ -1,11 +1,10 @@
 """Anthropic Messages: Claude Code and every Claude model."""
 
-import json
 from collections.abc import Iterator
 from typing import ClassVar
 
-from overclock.recipe.gateway.dialects.base import Dialect, Operation, Reply, Said, Tool
-from overclock.recipe.gateway.dialects.fields import Json, count, objects, sse, text_of, whole_number
+from overclock.recipe.gateway.dialects.base import Dialect, Operation, Said, Tool
+from overclock.recipe.gateway.dialects.fields import Json, count, objects, text_of, whole_number
 from overclock.recipe.gateway.tokens import Tokens
 
 RUN_BY_AGENTS = ("bash_", "text_editor_", "computer_", "memory_")  # Anthropic's own tools of which this is true
@@ -74,72 +73,3 @@ class Anthropic(Dialect):
         for tool in objects(body.get("tools")):
             if "input_schema" in tool:  # the provider's own tools have none, and are not ours to call
                 yield Tool(tool["name"], tool["input_schema"])
-
-    def wanted_schema(self, body: Json) -> Json | None:
-        form = body.get("output_format") or (body.get("output_config") or {}).get("format") or {}
-        return form.get("schema")
-
-    def answer(self, reply: Reply) -> Json:
-        return {
-            **self._opening(reply),
-            "content": [{**self._empty_block(reply), **self._filling(reply)}],
-            "stop_reason": self._stop_reason(reply),
-            "usage": self._usage(reply),
-        }
-
-    def events(self, reply: Reply) -> Iterator[bytes]:
-        opening = {**self._opening(reply), "usage": {**self._usage(reply), "output_tokens": 1}}
-        if reply.tool:
-            delta = {"type": "input_json_delta", "partial_json": json.dumps(reply.arguments)}
-        else:
-            delta = {"type": "text_delta", "text": reply.text}
-        ending = {"stop_reason": self._stop_reason(reply), "stop_sequence": None}
-        for event in (
-            {"type": "message_start", "message": opening},
-            {"type": "content_block_start", "index": 0, "content_block": self._empty_block(reply)},
-            {"type": "content_block_delta", "index": 0, "delta": delta},
-            {"type": "content_block_stop", "index": 0},
-            {"type": "message_delta", "delta": ending, "usage": {"output_tokens": reply.tokens.output}},
-            {"type": "message_stop"},
-        ):
-            yield sse(event, event=event["type"])
-
-    def counted(self, tokens: int) -> Json:
-        return {"input_tokens": tokens}
-
-    @staticmethod
-    def _opening(reply: Reply) -> Json:
-        return {
-            "id": f"msg_{reply.number}",
-            "type": "message",
-            "role": "assistant",
-            "model": reply.model,
-            "content": [],
-            "stop_reason": None,
-            "stop_sequence": None,
-        }
-
-    @staticmethod
-    def _empty_block(reply: Reply) -> Json:
-        if reply.tool:
-            return {"type": "tool_use", "id": reply.id, "name": reply.tool.name, "input": {}}
-        return {"type": "text", "text": ""}
-
-    @staticmethod
-    def _filling(reply: Reply) -> Json:
-        return {"input": reply.arguments} if reply.tool else {"text": reply.text}
-
-    @staticmethod
-    def _stop_reason(reply: Reply) -> str:
-        return "tool_use" if reply.tool else "end_turn"
-
-    @staticmethod
-    def _usage(reply: Reply) -> Json:
-        tokens = reply.tokens
-        return {
-            "input_tokens": tokens.input - tokens.cached - tokens.cache_write,
-            "cache_read_input_tokens": tokens.cached,
-            "cache_creation_input_tokens": tokens.cache_write,
-            "cache_creation": {"ephemeral_1h_input_tokens": tokens.cache_write_hour},
-            "output_tokens": tokens.output,
-        }

@@ -33,25 +33,8 @@ class Tool:
     namespace: str | None = None
 
 
-@dataclasses.dataclass(frozen=True)
-class Reply:
-    """What a scripted model says: a text, or one tool call."""
-
-    model: str
-    tokens: Tokens
-    number: int  # of the reply within its conversation, so that call ids are unique there and equal in every run
-    text: str = ""
-    tool: Tool | None = None
-    arguments: Any = None
-
-    @property
-    def id(self) -> str:
-        """The id of the tool call."""
-        return f"call_{self.number}"
-
-
 class Dialect(abc.ABC):
-    """One provider's protocol. The first group of methods serves metering, the second the scripted model."""
+    """One provider's protocol: how its calls are metered, and how a recorded call is recognised."""
 
     name: DialectName
     prefix: str  # what a client's base URL ends in, and what the upstream's base URL includes as well
@@ -134,19 +117,3 @@ class Dialect(abc.ABC):
     @abc.abstractmethod
     def tools(self, body: Json) -> Iterator[Tool]:
         """The tools on offer."""
-
-    @abc.abstractmethod
-    def wanted_schema(self, body: Json) -> Json | None:
-        """The JSON schema that the answer's text must fit, if any."""
-
-    @abc.abstractmethod
-    def answer(self, reply: Reply) -> Json:
-        """A whole answer."""
-
-    @abc.abstractmethod
-    def events(self, reply: Reply) -> Iterator[bytes]:
-        """The same answer as a stream of events."""
-
-    @abc.abstractmethod
-    def counted(self, tokens: int) -> Json:
-        """The answer to a count of tokens."""

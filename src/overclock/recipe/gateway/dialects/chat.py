@@ -1,11 +1,10 @@
 """OpenAI Chat Completions: Qwen Code, opencode, aider, and almost every local server."""
 
-import json
 from collections.abc import Iterator
 from typing import ClassVar
 
-from overclock.recipe.gateway.dialects.base import Operation, Reply, Said, Tool
-from overclock.recipe.gateway.dialects.fields import Json, number_of, objects, sse, text_of, whole_number
+from overclock.recipe.gateway.dialects.base import Operation, Said, Tool
+from overclock.recipe.gateway.dialects.fields import Json, number_of, objects, text_of, whole_number
 from overclock.recipe.gateway.dialects.openai import OpenAI
 
 
@@ -68,37 +67,3 @@ class Chat(OpenAI):
         for tool in objects(body.get("tools")):
             if function := tool.get("function"):
                 yield Tool(function["name"], function.get("parameters") or {})
-
-    def wanted_schema(self, body: Json) -> Json | None:
-        return ((body.get("response_format") or {}).get("json_schema") or {}).get("schema")
-
-    def answer(self, reply: Reply) -> Json:
-        message = {"role": "assistant", "content": reply.text or None, **self._tool_calls(reply)}
-        choice = {"index": 0, "message": message, "finish_reason": self._finish_reason(reply)}
-        return {**self._head(reply, "chat.completion"), "choices": [choice], "usage": self.usage(reply)}
-
-    def events(self, reply: Reply) -> Iterator[bytes]:
-        head = self._head(reply, "chat.completion.chunk")
-        delta = {"role": "assistant", "content": reply.text or None, **self._tool_calls(reply)}
-        yield sse({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
-        yield sse({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": self._finish_reason(reply)}]})
-        yield sse({**head, "choices": [], "usage": self.usage(reply)})
-        yield sse("[DONE]")
-
-    def counted(self, tokens: int) -> Json:
-        return {"total_tokens": tokens}
-
-    @staticmethod
-    def _head(reply: Reply, kind: str) -> Json:
-        return {"id": f"chatcmpl-{reply.number}", "object": kind, "created": 0, "model": reply.model}
-
-    @staticmethod
-    def _tool_calls(reply: Reply) -> Json:
-        if not reply.tool:
-            return {}
-        function = {"name": reply.tool.name, "arguments": json.dumps(reply.arguments)}
-        return {"tool_calls": [{"index": 0, "id": reply.id, "type": "function", "function": function}]}
-
-    @staticmethod
-    def _finish_reason(reply: Reply) -> str:
-        return "tool_calls" if reply.tool else "stop"

@@ -1,16 +1,9 @@
-"""Small pieces of every dialect: events of a stream, and the entries of JSON that somebody else wrote."""
+"""Reads entries of JSON that somebody else wrote, whatever their type turns out to be; used by every dialect."""
 
-import json
 import math
 from typing import Any
 
 Json = dict[str, Any]
-
-
-def sse(data: Json | str, event: str | None = None) -> bytes:
-    """One server-sent event."""
-    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
-    return ((f"event: {event}\n" if event else "") + f"data: {text}\n\n").encode()
 
 
 def count(usage: Any, *names: str) -> int:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from overclock.recipe.gateway.dialects.base import ORDINARY_TIERS, Dialect, Operation, Reply, Said, Tool
-from overclock.recipe.gateway.dialects.fields import Json, count, number_of, objects, sse, text_of, whole_number
+from overclock.recipe.gateway.dialects.base import ORDINARY_TIERS, Dialect, Operation, Said, Tool
+from overclock.recipe.gateway.dialects.fields import Json, count, number_of, objects, text_of, whole_number
 from overclock.recipe.gateway.dialects.unseen import LONGEST_PROMPT
 from overclock.recipe.gateway.tokens import Tokens
 
@@ -83,34 +83,6 @@ class Gemini(Dialect):
             for declared in objects(tool.get("functionDeclarations")):
                 schema = declared.get("parametersJsonSchema") or declared.get("parameters") or {}
                 yield Tool(declared["name"], schema)
-
-    def wanted_schema(self, body: Json) -> Json | None:
-        settings = _settings(body)
-        return settings.get("responseJsonSchema") or settings.get("responseSchema")
-
-    def answer(self, reply: Reply) -> Json:
-        tokens = reply.tokens
-        part = {"text": reply.text}
-        if reply.tool:
-            part = {"functionCall": {"id": reply.id, "name": reply.tool.name, "args": reply.arguments}}
-        return {
-            "candidates": [{"index": 0, "content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}],
-            "usageMetadata": {
-                "promptTokenCount": tokens.input,
-                "cachedContentTokenCount": tokens.cached,
-                "candidatesTokenCount": tokens.output - tokens.reasoning,
-                "thoughtsTokenCount": tokens.reasoning,
-                "totalTokenCount": tokens.input + tokens.output,
-            },
-            "modelVersion": reply.model,
-            "responseId": f"resp_{reply.number}",
-        }
-
-    def events(self, reply: Reply) -> Iterator[bytes]:
-        yield sse(self.answer(reply))
-
-    def counted(self, tokens: int) -> Json:
-        return {"totalTokens": tokens}
 
 
 def _settings(body: Json) -> Json:

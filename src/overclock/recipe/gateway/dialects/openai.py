@@ -1,6 +1,6 @@
 """What OpenAI's two dialects share: how a key is sent, and how tokens are counted."""
 
-from overclock.recipe.gateway.dialects.base import Dialect, Reply
+from overclock.recipe.gateway.dialects.base import Dialect
 from overclock.recipe.gateway.dialects.fields import Json, count
 from overclock.recipe.gateway.tokens import Tokens
 
@@ -21,14 +21,3 @@ class OpenAI(Dialect):
             output=count(usage, self.answered),
             reasoning=count(usage, f"{self.answered}_details", "reasoning_tokens"),
         )
-
-    def usage(self, reply: Reply) -> Json:
-        """The same object, of a scripted reply."""
-        tokens = reply.tokens
-        return {
-            self.asked: tokens.input,
-            f"{self.asked}_details": {"cached_tokens": tokens.cached, "cache_write_tokens": tokens.cache_write},
-            self.answered: tokens.output,
-            f"{self.answered}_details": {"reasoning_tokens": tokens.reasoning},
-            "total_tokens": tokens.input + tokens.output,
-        }

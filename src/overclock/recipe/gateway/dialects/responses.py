@@ -1,15 +1,13 @@
 """OpenAI Responses: Codex."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
-from overclock.recipe.gateway.dialects.base import Operation, Reply, Said, Tool
-from overclock.recipe.gateway.dialects.fields import Json, objects, sse, text_of, whole_number
+from overclock.recipe.gateway.dialects.base import Operation, Said, Tool
+from overclock.recipe.gateway.dialects.fields import Json, objects, text_of, whole_number
 from overclock.recipe.gateway.dialects.openai import OpenAI
 from overclock.recipe.gateway.dialects.unseen import LONGEST_PROMPT
 
-UNFILLED = ("content", "arguments", "input")  # what an item lacks when it is announced
 REFERENCE = "item_reference"
 RUN_BY_AGENTS = ("function", "custom", "local_shell", "apply_patch")
 ENDINGS = ("response.completed", "response.incomplete", "response.failed")
@@ -76,53 +74,3 @@ class Responses(OpenAI):
                 yield Tool(tool["name"], tool.get("parameters") or {})
             elif tool.get("type") == "custom":
                 yield Tool(tool["name"], {}, free_form=True)
-
-    def wanted_schema(self, body: Json) -> Json | None:
-        return ((body.get("text") or {}).get("format") or {}).get("schema")
-
-    def answer(self, reply: Reply) -> Json:
-        return {**self._response(reply, "completed"), "output": [self._item(reply)], "usage": self.usage(reply)}
-
-    def events(self, reply: Reply) -> Iterator[bytes]:
-        item = self._item(reply)
-        beginning = {"status": "in_progress", **{key: type(item[key])() for key in UNFILLED if key in item}}
-        place = {"output_index": 0, "item_id": item["id"]}
-        events: list[Json] = [
-            {"type": "response.created", "response": self._response(reply, "in_progress")},
-            {"type": "response.output_item.added", "output_index": 0, "item": {**item, **beginning}},
-        ]
-        if not reply.tool:
-            events.append({"type": "response.output_text.delta", **place, "content_index": 0, "delta": reply.text})
-        events += [
-            {"type": "response.output_item.done", "output_index": 0, "item": item},
-            {"type": "response.completed", "response": self.answer(reply)},
-        ]
-        for number, event in enumerate(events):
-            yield sse({**event, "sequence_number": number}, event=event["type"])
-
-    def counted(self, tokens: int) -> Json:
-        return {"object": "response.input_tokens", "input_tokens": tokens}
-
-    @staticmethod
-    def _response(reply: Reply, status: str) -> Json:
-        return {
-            "id": f"resp_{reply.number}",
-            "object": "response",
-            "model": reply.model,
-            "status": status,
-            "output": [],
-            "usage": None,
-        }
-
-    @staticmethod
-    def _item(reply: Reply) -> Json:
-        if reply.tool is None:
-            content = [{"type": "output_text", "text": reply.text, "annotations": []}]
-            head = {"type": "message", "id": f"msg_{reply.number}", "role": "assistant"}
-            return {**head, "status": "completed", "content": content}
-        head = {"status": "completed", "call_id": reply.id, "name": reply.tool.name}
-        if reply.tool.free_form:
-            return {"type": "custom_tool_call", "id": f"ctc_{reply.number}", **head, "input": reply.arguments}
-        if reply.tool.namespace:
-            head["namespace"] = reply.tool.namespace
-        return {"type": "function_call", "id": f"fc_{reply.number}", **head, "arguments": json.dumps(reply.arguments)}

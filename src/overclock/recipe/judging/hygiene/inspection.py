@@ -3,6 +3,7 @@
 A worker that dies, hangs or answers nonsense has failed; nothing is ever skipped. Time is taken here, never there.
 """
 
+import dataclasses
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from overclock.verify.sides.subject import SubjectSpec
 
 DEFAULT = Limits()
 CLOCKS = 3
+INSPECTOR = "overclock.recipe.judging.hygiene.dynamic:Inspector"  # a text, because importing it starts JAX
 QUICK_COMPILE = "--xla_backend_optimization_level=0"  # many programs are compiled, and hardly run
 
 
@@ -27,14 +29,14 @@ def inspector_spec(
     `contract`: whether it checks the environment contract as well, which says the same in every precision.
     `strays`: how far the fields may stray in one step of this precision.
     """
-    options = (("folder", str(folder.resolve())), ("contract", contract), ("strays", dict(strays or {})))
+    place = str(folder.resolve())
     environment = {
         "JAX_PLATFORMS": "cpu",
         "JAX_ENABLE_X64": "1" if precision == "float64" else "0",
         "XLA_FLAGS": QUICK_COMPILE,
     }
-    inspector = "overclock.recipe.judging.hygiene.dynamic:Inspector"
-    return SubjectSpec(inspector, options, tuple(environment.items()), files=(str(folder.resolve()),))
+    spec = SubjectSpec.of(INSPECTOR, folder=place, contract=contract, strays=dict(strays or {}))
+    return dataclasses.replace(spec, files=(place,)).with_environment(**environment)
 
 
 def inspect_candidate(spec: SubjectSpec, limits: Limits = DEFAULT, timeout: float = 120.0) -> list[Finding]:

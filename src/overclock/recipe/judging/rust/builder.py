@@ -14,7 +14,7 @@ from overclock.verify.sides.subject import SubjectSpec
 
 def builder_spec(folder: Path, contract: Path) -> SubjectSpec:
     """The worker that compiles a candidate."""
-    return rust_spec(folder, contract, "overclock.recipe.judging.rust.builder:RustBuilder")
+    return rust_spec(folder, contract, RustBuilder)
 
 
 def compile_candidate(spec: SubjectSpec, timeout: float = 120.0) -> list[Finding]:

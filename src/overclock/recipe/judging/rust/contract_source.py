@@ -12,7 +12,7 @@ import numpy as np
 
 from overclock.errors import UsageError
 from overclock.recipe.contract.file import ContractFile, DrawField, StateField
-from overclock.translate.rust.words import IMPOSSIBLE, KINDS, field_name, rust_type
+from overclock.translate.rust.syntax import IMPOSSIBLE, KINDS, field_name, rust_type
 
 HERE = Path(__file__).parent
 FILE = "src/contract.rs"

@@ -12,29 +12,28 @@ from typing import Any
 
 import numpy as np
 
+from overclock.entry_point import EntryPoint
 from overclock.recipe.contract.distributions import known_draws
 from overclock.recipe.contract.draw_samples import Facts
 from overclock.recipe.contract.file import ContractFile, load_contract
 from overclock.recipe.contract.rules import LATER, NO_LIMIT, SEED
 from overclock.recipe.judging.rust.library import Library, load_library, named, rows
-from overclock.recipe.judging.rust.subject import RUNNER
 from overclock.verify.sides.subject import Arrays, SubjectSpec
 
 SPACES = ("observation_space", "action_space")
 
 
-def runner(spec: SubjectSpec, modules: str) -> SubjectSpec:
-    """As `verify.module_runner.runner`, for the spec of a RustSubject."""
-    options = (("subject", [spec.entry_point, dict(spec.options)]), ("modules", modules))
-    return dataclasses.replace(spec, entry_point=RUNNER, options=options)
+def runner(spec: SubjectSpec, modules: EntryPoint | str) -> SubjectSpec:
+    """As `verify.property.runner.runner`, for the spec of a RustSubject."""
+    return spec.wrapped_by(RustModuleRunner, modules=EntryPoint.of(modules).as_json())
 
 
 class RustModuleRunner:
     """A Rust candidate asked for one function at a time. It sees inputs only, never what is expected of it."""
 
-    def __init__(self, num_envs: int, subject: tuple[str, dict[str, Any]], modules: str) -> None:
+    def __init__(self, num_envs: int, subject: dict[str, Any], modules: dict[str, Any]) -> None:
         """`subject` has the options of a RustSubject; `modules` are known here by their names."""
-        options = subject[1]
+        options = subject["arguments"]
         self._library = load_library(options["folder"], options["contract"], options["root"])
         self._modules = {**MODULES, **_luck(load_contract(Path(options["contract"])))}
 

@@ -4,7 +4,9 @@ The candidate has the rules only. Steps are counted here, and truncation follows
 state over, so that nothing can be remembered that the contract does not name.
 """
 
+import dataclasses
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +17,18 @@ from overclock.recipe.judging.rust.library import Library, load_library, named, 
 from overclock.recipe.judging.rust.toolchain import sysroot
 from overclock.verify.sides.subject import Arrays, Observed, SubjectSpec
 
-SUBJECT = "overclock.recipe.judging.rust.subject:RustSubject"
-RUNNER = "overclock.recipe.judging.rust.modules:RustModuleRunner"  # level 1: in place of verify.module_runner's
-TRAINER = "overclock.recipe.judging.rust.training:RustTrainer"  # level 4: in place of verify.transfer_training's
+# As texts, because both modules import this one.
+RUNNER = "overclock.recipe.judging.rust.modules:RustModuleRunner"  # level 1
+TRAINER = "overclock.recipe.judging.rust.training:RustTrainer"  # level 4
 NEVER = np.iinfo(np.int32).max
 
 
-def rust_spec(folder: Path, contract: Path, entry_point: str = SUBJECT) -> SubjectSpec:
+def rust_spec(folder: Path, contract: Path, worker: Callable[..., Any] | None = None) -> SubjectSpec:
     """The spec of a candidate's subject, or of another worker that takes the same options."""
     root = sysroot()
     options = {"folder": str(folder.resolve()), "contract": str(contract.resolve()), "root": str(root)}
-    return SubjectSpec(
-        entry_point, tuple(options.items()), files=tuple(options.values()), module_runner=RUNNER, trainer=TRAINER
-    )
+    spec = SubjectSpec.of(worker or RustSubject, **options)
+    return dataclasses.replace(spec, files=tuple(options.values()), module_runner=RUNNER, trainer=TRAINER)
 
 
 class RustSubject:

@@ -56,10 +56,10 @@ class RustVector:
 class RustTrainer(ReferenceTrainer):
     """As the trainer on a reference, on one batch of a Rust candidate's lanes."""
 
-    def __init__(self, num_envs: int, subject: tuple[str, dict[str, Any]], config: dict[str, Any]) -> None:
+    def __init__(self, num_envs: int, subject: dict[str, Any], config: dict[str, Any]) -> None:
         """`subject` has the options of a RustSubject."""
         compile_cache.enable()
-        self._options, self.config = subject[1], PPOConfig(**config)
+        self._options, self.config = subject["arguments"], PPOConfig(**config)
         one = self._lanes(1)
         self.agent = make_agent(one.observation_space, one.action_space, self.config)
 

@@ -1,0 +1,141 @@
+"""The built-in translator as one more agent: no model, no key, no network; its work is judged like anybody's.
+
+It also writes the contract of what it translates, because only it knows how lists, None-or-value and draws in branches
+are laid out. What it cannot translate it says with file and line; it repairs nothing, a person or another agent must.
+"""
+
+import dataclasses
+import inspect
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from overclock.errors import OverclockError, UsageError
+from overclock.files import write_whole
+from overclock.recipe.agents.base import Endpoint, Task, Work
+from overclock.recipe.contract.codec import codec_fields, draw_field
+from overclock.recipe.contract.file import Closeness, ContractFile
+from overclock.recipe.contract.tolerances import Numbers, closeness
+from overclock.recipe.gateway.usage import Usage
+from overclock.recipe.loop.briefing import MAIN
+from overclock.recipe.project.project import Project, Target
+from overclock.recipe.references.held_observations import FIELD, held_shape, holdable
+from overclock.recipe.references.reference import registered
+from overclock.recipe.survey.live.loading import require_from
+from overclock.recording.errors import UnsupportedError
+from overclock.recording.sites.call_sites import file_of
+from overclock.recording.sites.generators import LaneGenerators
+from overclock.recording.sites.install import hooked
+from overclock.recording.sites.recorder import Site, tupled
+from overclock.translate.compiler import Compiler
+from overclock.translate.jax.file import print_jax
+from overclock.translate.program import Program
+from overclock.translate.python.draws import DrawSite
+from overclock.translate.python.frames import source_of
+from overclock.translate.rust.file import print_rust
+
+NAME = "builtin"
+CODEC = "state.json"
+PRINTERS: Mapping[Target, Callable[[Program], str]] = {"jax": print_jax, "rust": print_rust}
+
+
+def program_of(name: str, make: Mapping[str, Any], path: str = "") -> Program:
+    """The translation of a reference; `make` is what `recipe.reference.make_env` takes, `path` where it lies."""
+    sys.path[:0] = [place for place in path.split(os.pathsep) if place and place not in sys.path[:1]]
+
+    def instance() -> gymnasium.Env:
+        # As the judged reference is made: constructors that draw give the same constants.
+        with hooked(), LaneGenerators().making():
+            return gymnasium.make(spec)
+
+    try:
+        spec = registered(**make)
+        if path and "entry_point" in make:
+            module, _, _ = make["entry_point"].partition(":")
+            require_from(sys.modules[module], Path(path.split(os.pathsep)[0]).resolve(), make["entry_point"])
+        compiler = Compiler(instance, name)
+    except OverclockError:
+        raise
+    except Exception as error:  # whatever importing, making or playing somebody's class raises
+        said = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise UsageError(
+            f"The reference cannot be played ({said}); see that Python can import it, make it and reset it."
+        ) from error
+    program = compiler.program()
+    if program.stored_observation and not holdable(compiler.played, program):
+        shown = source_of(inspect.unwrap(type(compiler.played.unwrapped).step))
+        reason = "its observation is no function of its state that could be found, so no state can be shown"
+        raise UnsupportedError(reason, shown.place(shown.node))
+    return program
+
+
+def contract_of_program(program: Program) -> ContractFile:
+    """What reference and translation must agree on, with the layout of the state and the sites of the draws."""
+    shapes = {**program.shapes, **held_shape(program)}
+    return ContractFile(
+        state=codec_fields(shapes, program.ranges, program.overflow),
+        reset_draws=tuple(draw_field(_site(site)) for site in program.reset.sites),
+        step_draws=tuple(draw_field(_site(site)) for site in program.step.sites),
+        precisions={precision: _held(close) for precision, close in closeness(_numbers(program)).items()},
+        codec=CODEC,
+        shapes=shapes,
+        restart=program.restart,
+    )
+
+
+def _held(close: Closeness) -> Closeness:
+    """An observation that is part of the state is as close as one that is shown."""
+    per_step, running = ({**of, FIELD: of["obs"]} if "obs" in of else of for of in (close.per_step, close.free_running))
+    return dataclasses.replace(close, per_step=per_step, free_running=running)
+
+
+def _numbers(program: Program) -> Numbers:
+    floats = [leaf.name for leaf in program.state if np.dtype(leaf.dtype).kind == "f"]
+    seen = {name: max(map(abs, bounds)) for name, bounds in program.ranges.items()}
+    shown = np.dtype(program.observe.results["obs"].type.dtype)
+    return Numbers(
+        largest=max((seen.get(name, 1.0) for name in floats), default=None),
+        largest_reward=program.largest_reward,
+        rounded_rewards=program.rounded_rewards,
+        observations=str(shown),
+        largest_observation=max(seen.values(), default=1.0) if shown.kind == "f" else None,
+        mixed=program.mixed,
+    )
+
+
+def _site(site: DrawSite) -> Site:
+    arguments = tuple((name, tupled(_plain(value))) for name, value in site.arguments.items())
+    place = file_of(site.module, site.filename), site.line, site.column
+    return Site(
+        site.name, *place, site.method, site.form, site.shape, site.count, arguments, site.source, site.dtype
+    )  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+class BuiltInAgent:
+    """Writes the whole candidate when it is first asked; a repair is beyond it."""
+
+    name = NAME
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def work(self, task: Task, endpoint: Endpoint | None) -> Work:
+        """Translate, or say what stands in the way."""
+        if task.purpose != "translate":
+            return Work("refused", f"The built-in translator has translated; it cannot {task.purpose}.")
+        target, reference = self._project.target, self._project.reference
+        try:
+            text = PRINTERS[target](program_of(self._project.name, reference.make(), reference.path))
+        except UnsupportedError as error:
+            return Work("refused", f"The built-in translator cannot translate this: {error}.")
+        write_whole(task.folder / MAIN[target], text.encode())
+        return Work("finished", "Translated without a model.", usage=Usage())  # no call, so it cost nothing

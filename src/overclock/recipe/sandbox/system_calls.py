@@ -1,0 +1,114 @@
+"""A seccomp filter: system calls that a sandboxed command has no use for, and that pass the other walls.
+
+Memory and messages that outlive a process (System V shared memory, semaphores and queues, POSIX queues, keyrings, files
+in memory), socket families other than Unix and IP, namespaces of its own, and calls through which other calls escape a
+filter (io_uring). seccomp(2) has the rules; the filter is a program of classic BPF, written here by hand because it is
+shorter than any binding of libseccomp and needs no library. docs.kernel.org: userspace-api/seccomp_filter.
+"""
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+from collections.abc import Sequence
+
+from overclock.recipe.sandbox.kernel import checked, prctl
+
+PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
+ALLOW, ERRNO = 0x7FFF0000, 0x00050000
+LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # BPF_LD|W|ABS, BPF_JMP|JEQ, JGE, JSET, BPF_RET
+NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data; of an argument the low 32 bits
+OTHER_ABI = 0x40000000  # numbers from here on are x86-64's x32 calls
+
+# The numbers of the calls, x86-64 and arm64.
+MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column, AUDIT_ARCH
+REFUSED: dict[str, tuple[int, int]] = {
+    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "shmdt": (67, 197),
+    "semget": (64, 190), "semop": (65, 193), "semctl": (66, 191), "semtimedop": (220, 192),
+    "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187),
+    "mq_open": (240, 180), "mq_unlink": (241, 181), "mq_timedsend": (242, 182), "mq_timedreceive": (243, 183),
+    "mq_notify": (244, 184), "mq_getsetattr": (245, 185),
+    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
+    "memfd_create": (319, 279), "memfd_secret": (447, 447),
+    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
+    "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282), "pidfd_getfd": (438, 438),
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
+    "setns": (308, 268), "open_by_handle_at": (304, 265),
+    "clone3": (435, 435),  # its flags lie in memory, where a filter cannot look; C libraries then use clone
+}  # fmt: skip
+SOCKET, CLONE, UNSHARE = {"socket": (41, 198), "socketpair": (53, 199)}, (56, 220), (272, 97)
+# Netlink is how C libraries ask for the machine's addresses; it reaches nothing outside of the network namespace.
+FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16}
+# CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
+NAMESPACES = 0x80 | 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000 | 0x40000000
+SIGNAL_OF_CLONE = 0xFF  # the low byte of clone's flags is a signal; CLONE_NEWTIME, which is in there, is for unshare
+
+Instruction = tuple[int, int, int, int]
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def filter_program(machine: str | None = None) -> bytes | None:
+    """The filter for a machine (`platform.machine()`), as bytes; None for one whose numbers are not known here."""
+    if (machine or platform.machine()) not in MACHINES:
+        return None
+    column, architecture = MACHINES[machine or platform.machine()]
+    program: list[Instruction] = [
+        (LOAD, 0, 0, ARCHITECTURE),
+        (EQUAL, 1, 0, architecture),
+        _refuse(errno.ENOSYS),
+        (LOAD, 0, 0, NUMBER),
+        (AT_LEAST, 0, 1, OTHER_ABI),
+        _refuse(errno.ENOSYS),
+    ]
+    for numbers in REFUSED.values():
+        program += _call(numbers[column], [_refuse(errno.ENOSYS)])
+    families = [(EQUAL, 0, 1, family) for family in FAMILIES.values()]
+    for numbers in SOCKET.values():
+        allowed = [step for family in families for step in (family, (RETURN, 0, 0, ALLOW))]
+        program += _call(numbers[column], [(LOAD, 0, 0, FIRST_ARGUMENT), *allowed, _refuse(errno.EAFNOSUPPORT)])
+    for numbers, flags in ((CLONE, NAMESPACES & ~SIGNAL_OF_CLONE), (UNSHARE, NAMESPACES)):
+        asked = [(LOAD, 0, 0, FIRST_ARGUMENT), (ANY_BIT, 0, 1, flags), _refuse(errno.EPERM), (RETURN, 0, 0, ALLOW)]
+        program += _call(numbers[column], asked)
+    program.append((RETURN, 0, 0, ALLOW))
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
+
+
+def _refuse(number: int) -> Instruction:
+    return RETURN, 0, 0, ERRNO | number
+
+
+def _call(number: int, then: Sequence[Instruction]) -> list[Instruction]:
+    """What becomes of one system call; every way through `then` ends in it."""
+    return [(EQUAL, 0, len(then), number), *then]
+
+
+def refuse_system_calls() -> None:
+    """Install the filter in this process and all its descendants, for good; OSError where that cannot be done."""
+    program = filter_program()
+    if program is None:
+        raise OSError(errno.ENOSYS, f"no filter is known for {platform.machine()}")
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    described = _Program(len(program) // 8, program)
+    libc = ctypes.CDLL(None, use_errno=True)
+    checked(
+        libc.prctl(
+            PR_SET_SECCOMP,
+            ctypes.c_ulong(SECCOMP_MODE_FILTER),
+            ctypes.byref(described),
+            ctypes.c_ulong(0),
+            ctypes.c_ulong(0),
+        )
+    )
+
+
+def as_inherited_file() -> int:
+    """A file descriptor from which a program that is started next can read the filter, as bubblewrap's --seccomp."""
+    reading, writing = os.pipe()  # a filter is smaller than what a pipe holds
+    os.write(writing, filter_program() or b"")
+    os.close(writing)
+    os.set_inheritable(reading, True)
+    return reading
