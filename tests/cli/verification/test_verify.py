@@ -142,7 +142,14 @@ def test_in_a_pipe_progress_is_plain_lines(capsys):
 
 def test_written_tests_are_counted(capsys):
     from overclock.cli.verification.verify import show
+    from overclock.verify.result import VerifyReport
+    from overclock.verify.sides.selfcheck import ReferenceCheck
 
-    empty = {"env": "a", "reference": "b", "levels": [], "repro": None, "returns_alone": None, "adequacy": None}
-    show({**empty, "verdict": "pass", "tests": ["here/test_a.py", "here/test_b.py"]})
+    check = ReferenceCheck(steps=1, episodes=1, fields=[], set_state="restores", seed=0)
+    report = VerifyReport(
+        env="a", reference="b", contract={}, verdict="pass", self_check=check, levels=[], repro=None,
+        returns_alone=None, tests=["here/test_a.py", "here/test_b.py"], adequacy=None, planted=None, seed=0,
+        command="", date="", versions={},
+    )  # fmt: skip
+    show(report)
     assert "tests: 2 pytest files and their 2 data files in here" in capsys.readouterr().out

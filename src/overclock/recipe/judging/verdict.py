@@ -118,9 +118,9 @@ def failure(level: Level, sentences: list[str], **facts: Any) -> Failure:
 
 
 def verdict_of(facts: Values, report: Any = None) -> Verdict:
-    """A verdict from what the journal says of it, and from its report as JSON values."""
+    """A verdict from what the journal says of it, and from the report of its level as JSON values."""
     names = ("level", "verdict", "tests_passed", "tests_total", "failure")
-    return decode(Verdict, {**{name: facts[name] for name in names}, "report": report})
+    return dataclasses.replace(decode(Verdict, {name: facts[name] for name in names}), report=kept_level(report))
 
 
 def kept_level(report: Any) -> JudgedLevel | None:
