@@ -12,7 +12,9 @@ from overclock.verify.property.result import (
     PropertyLevel,
     WrongCase,
 )
+from overclock.verify.result import VerifyReport
 from overclock.verify.rollout.result import ComparisonResult, Divergence, RolloutLevel
+from overclock.verify.sides.selfcheck import ReferenceCheck
 
 
 def module_comparison(*errors, precision="float64", first_failure=None):
@@ -86,3 +88,12 @@ def divergence(**more):
 
 def rollouts(*comparisons, exhaustive=None, verdict="pass"):
     return RolloutLevel(verdict=verdict, comparisons=list(comparisons), exhaustive=exhaustive)
+
+
+def verify_report(*levels, **more):
+    check = ReferenceCheck(steps=1, episodes=1, fields=[], set_state="restores", seed=0)
+    known = {
+        "env": "x", "reference": "y", "contract": {}, "verdict": "pass", "self_check": check, "repro": None,
+        "returns_alone": None, "adequacy": None, "planted": None, "seed": 0, "command": "", "date": "", "versions": {},
+    }  # fmt: skip
+    return VerifyReport(levels=list(levels), **{**known, **more})

@@ -24,7 +24,7 @@ class TransferSection:
 
 
 def transfer_section(level: TransferLevel) -> TransferSection:
-    """Everything level 4 shows."""
+    """Level 4: groups, intervals, curves, controls, visited states, the plan."""
     return TransferSection(
         groups=groups_table(level),
         tost=equivalence(level),

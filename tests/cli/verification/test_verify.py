@@ -8,6 +8,8 @@ import pytest
 pytest.importorskip("jinja2", reason="the page needs the extra 'report'")
 pytest.importorskip("matplotlib", reason="the page needs the extra 'report'")
 
+from level_results import verify_report
+
 from overclock.cli import main
 from overclock.verify.sides.process import CouldNotVerifyError
 
@@ -142,14 +144,6 @@ def test_in_a_pipe_progress_is_plain_lines(capsys):
 
 def test_written_tests_are_counted(capsys):
     from overclock.cli.verification.verify import show
-    from overclock.verify.result import VerifyReport
-    from overclock.verify.sides.selfcheck import ReferenceCheck
 
-    check = ReferenceCheck(steps=1, episodes=1, fields=[], set_state="restores", seed=0)
-    report = VerifyReport(
-        env="a", reference="b", contract={}, verdict="pass", self_check=check, levels=[], repro=None,
-        returns_alone=None, tests=["here/test_a.py", "here/test_b.py"], adequacy=None, planted=None, seed=0,
-        command="", date="", versions={},
-    )  # fmt: skip
-    show(report)
+    show(verify_report(tests=["here/test_a.py", "here/test_b.py"]))
     assert "tests: 2 pytest files and their 2 data files in here" in capsys.readouterr().out

@@ -12,6 +12,7 @@ from typing import Any
 
 from overclock.recipe.judging.hygiene.frozen import Frozen
 from overclock.recipe.judging.verdict import Level, Verdict
+from overclock.results import decode
 from overclock.verify.sides.process import CouldNotVerifyError
 from overclock.verify.sides.wire import read_message, write_message
 
@@ -33,7 +34,7 @@ class JudgeProcess:
     def judge(self, frozen: Frozen, level: Level, seed: int, attempt: int, heard: Heard) -> Verdict:
         """One level of one candidate; `heard` is told what is going on meanwhile."""
         wanted = {"candidate": packed(frozen), "level": level, "seed": seed, "attempt": attempt}
-        return Verdict(**self._ask(wanted, heard))
+        return decode(Verdict, self._ask(wanted, heard))
 
     def bench(self, frozen: Frozen, batches: tuple[int, ...], heard: Heard) -> dict[str, float]:
         """Steps per second by batch."""

@@ -24,7 +24,7 @@ class Journal:
             _write(path, "w", {"state": state})
 
     def add(self, mutant_id: str, outcomes: Mapping[int, Outcome]) -> None:
-        """Remember one more mutant."""
+        """Write the outcomes of one more mutant, so that an interrupted run need not examine it again."""
         if self._path is not None:
             _write(self._path, "a", {"id": mutant_id, "levels": encode(outcomes)})
 

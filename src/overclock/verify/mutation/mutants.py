@@ -160,7 +160,7 @@ class _Replaced:
 
 @dataclasses.dataclass(frozen=True)
 class _Around:
-    """What encloses a node."""
+    """The statement, the function and the names in scope around a node of a syntax tree."""
 
     statement: Any = None
     function: str = ""

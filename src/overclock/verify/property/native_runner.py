@@ -28,7 +28,6 @@ class NativeModuleRunner:
         self._modules: dict[str, Module] = {module.name: module for module in EntryPoint.from_json(modules).load()}
 
     def describe(self) -> dict[str, Any]:
-        """The calls it offers."""
         return {"calls": ["exported", "sources", "run", "coverage"]}
 
     def exported(self) -> list[str]:

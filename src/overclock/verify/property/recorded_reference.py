@@ -46,15 +46,12 @@ class RecordedReference:
         self._subject = EntryPoint.from_json(subject).call(num_envs)
 
     def describe(self) -> dict[str, Any]:
-        """As `Subject.describe`."""
         return {**self._subject.describe(), "calls": ["cases", "coverage"]}
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
-        """As `Subject.reset`."""
         return self._subject.reset(mask, seeds, draws)
 
     def step(self, actions: np.ndarray, draws: Arrays | None = None) -> Observed:
-        """As `Subject.step`."""
         return self._subject.step(actions, draws)
 
     def cases(self, name: str) -> dict[str, Any]:

@@ -45,7 +45,6 @@ class ModuleRunner:
         self._coverage.start()
 
     def describe(self) -> dict[str, Any]:
-        """The calls it offers."""
         return {"calls": ["exported", "sources", "run", "coverage"]}
 
     def exported(self) -> list[str]:

@@ -24,7 +24,7 @@ from overclock.verify.rollout.guided import coverage_guided
 from overclock.verify.rollout.lockstep import compare_sides
 from overclock.verify.rollout.result import UNIFORM, EnvelopeResult, RolloutLevel, RolloutResult
 from overclock.verify.rollout.trained_player import trained
-from overclock.verify.sides.kept import Sides
+from overclock.verify.sides.pair import Sides
 
 GUIDED = "coverage-guided"
 ENVELOPE = 1_000  # keeps its episodes apart from those of the comparisons, which are numbered from 1
@@ -52,7 +52,7 @@ class Comparison:
 
     @property
     def title(self) -> str:
-        """In words."""
+        """Where the actions come from, the precision and the mode, in words."""
         return f"{self.actions} actions, {self.precision}, {self.mode.replace('_', ' ')}"
 
 

@@ -74,7 +74,6 @@ class JaxSubject:
         return self._env, self._params
 
     def describe(self) -> dict[str, Any]:
-        """As `Subject.describe`."""
         space = self._env.action_space(self._params)
         more: dict[str, Any] = {"calls": ["metamorphic", *(["cells"] if self._draws_one_number() else [])]}
         if self._env.num_players > 1:
@@ -109,7 +108,6 @@ class JaxSubject:
         return self._observed(outputs, draws)
 
     def set_state(self, state: Arrays) -> None:
-        """As `Subject.set_state`."""
         rules = unflatten({name: values for name, values in state.items() if name != "steps"}, self._lanes.rules)
         self._lanes = EnvState(rules=rules, steps=jnp.asarray(state["steps"], jnp.int32))
 

@@ -8,7 +8,7 @@ Verdict = Literal["equivalent", "different", "inconclusive"]
 
 @dataclasses.dataclass(frozen=True)
 class Equivalence:
-    """What a TOST found."""
+    """The result of two one-sided tests (TOST) against a margin."""
 
     design: Literal["paired", "welch"]
     n: tuple[int, ...]

@@ -81,7 +81,7 @@ class GroupName:
 
     @property
     def title(self) -> str:
-        """The group in words."""
+        """What the policies are and where they were trained, in words."""
         if self.trained_on == "nothing":
             return f"{self.strength} policies"
         side = "reference" if self.trained_on == "reference" else "performance side"
