@@ -65,7 +65,8 @@ def test_every_prompt_of_a_run_shows_the_book(tmp_path, target):
     project = dataclasses.replace(small_project(tmp_path / "pond", constant_kib=7), target=target)
     briefing, (module,) = Briefing(project, project.scenarios), project.modules
     prompts = [
-        briefing.translate("t", module), briefing.repair("t", failure(1, ["off by one"]), 1, (1, 2), ()), briefing.optimise("t", {}, []),
+        briefing.translate("t", module), briefing.repair("t", failure(1, ["off by one"]), 1, (1, 2), ()),
+        briefing.optimise("t", {}, []),
     ]  # fmt: skip
     book = rulebook(project.hygiene) if target == "jax" else rust_rulebook(project.hygiene)
     assert "7 KiB" in book["constants"]
