@@ -3,8 +3,8 @@
     python scripts/host_speed.py                                          # cartpole and pong at 1, 64 and 1,024 lanes
     python scripts/host_speed.py halfcheetah --lanes 64 65536 --backends xla c cuda
 
-Each batch is `gymnasium.make_vec("overclock/ID", backend=...)` under random actions that are drawn beforehand.
-The backends take turns in one process; the figure is the median of seven turns, and the gain is over the first backend.
+Each batch is `gymnasium.make_vec("overclock/ID", backend=...)` under random actions drawn beforehand. The backends
+take turns in one process; the figure is the median of seven turns, and the gain is over the first backend.
 """
 
 import argparse

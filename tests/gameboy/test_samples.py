@@ -13,7 +13,7 @@ from overclock.gameboy.microroms import tunes
 from overclock.gameboy.pyboy.console import import_pyboy
 
 pytest.importorskip("overclock_native", reason="the Rust extension is not built: `make native`")
-TUNES = {rom.name: rom for rom in tunes.roms()}
+TUNES = {rom.name: rom for rom in tunes.ROMS.roms()}
 EVERY_DOT = 1 << 22
 MAZE = game_program("maze").rom
 

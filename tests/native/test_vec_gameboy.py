@@ -387,7 +387,7 @@ def test_any_bytes_are_a_rom_or_one_sentence():
 
 
 def test_a_lane_sounds_as_a_console_does():
-    rom = {rom.name: rom for rom in tunes.roms()}["tune_panning"].program.rom
+    rom = {rom.name: rom for rom in tunes.ROMS.roms()}["tune_panning"].program.rom
     lanes = native.VecGameBoy(rom, 2, frame_skip=3, press_frames=1, sound=True, sample_rate=44100, boot=boot_for(False))
     one = native.GameBoy(rom, boot=boot_for(False), cgb=False, sound=True, sample_rate=44100)
     for _ in range(6):

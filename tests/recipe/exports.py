@@ -10,7 +10,7 @@ from overclock.env import registry
 from overclock.recipe.judging.hygiene.frozen import Frozen, tree_hash
 from overclock.recipe.judging.judged_by import store_rules
 from overclock.recipe.judging.verdict import HELD_OUT, Verdict
-from overclock.recipe.loop.workflows import about
+from overclock.recipe.loop.translate import about
 from overclock.recipe.runs.run import Run
 from overclock.recipe.runs.writing import write_candidate, write_verdict
 

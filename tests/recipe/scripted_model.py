@@ -2,9 +2,9 @@
 
 import re
 
+from recipe.cartpole_candidates import VERSIONS
 from recipe.fake_model.model import ScriptedModel
 from recipe.fake_model.script import Turn
-from recipe.story import VERSIONS
 
 from overclock.recipe.gateway import Tokens
 

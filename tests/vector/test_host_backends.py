@@ -1,17 +1,22 @@
 """Which backend a batch that is stepped from Python gets, and that nobody can tell from what it does."""
 
 import copy
+import dataclasses
+from types import SimpleNamespace
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
-from probes import Countdown, CountdownParams, Rooms
+from probes import Countdown, CountdownParams, CountdownState, Rooms
 from vector.fused.programs import Tabled
 from vector.lanes import assert_equal
 
+import overclock
 from overclock.c_compiler import c_compiler_fault
 from overclock.errors import UsageError
-from overclock.vector import Fresh, JaxHostVector, Pool, host_vector
+from overclock.vector import Fresh, JaxHostVector, Pool, host_vector, vectorize
+from overclock.vector.fused import support
 from overclock.vector.kernel_host import KernelHostVector
 
 kernels = pytest.mark.skipif(bool(c_compiler_fault()), reason=c_compiler_fault())
@@ -33,10 +38,24 @@ def test_small_rules_are_stepped_by_their_kernel(env):
     assert isinstance(host_vector(env, 2, resets=Fresh()), KernelHostVector)
 
 
-def test_what_a_kernel_cannot_do_or_not_faster_is_left_to_xla():
-    for host in (host_vector(Tabled(), 2), host_vector(Countdown(), 2, resets=Pool(2))):
+@dataclasses.dataclass(frozen=True)
+class Transformed(Countdown):
+    """Its observation is a Fourier transform, for which kernels have no words."""
+
+    def observe(self, state: CountdownState, params: CountdownParams):
+        return {name: jnp.abs(jnp.fft.fft(leaf[None])) for name, leaf in vars(state).items() if leaf.dtype == jnp.int32}
+
+
+def test_what_a_kernel_cannot_do_is_left_to_xla():
+    for host in (host_vector(Transformed(), 2), host_vector(Countdown(), 2, resets=Pool(2))):
         assert type(host) is JaxHostVector
         assert host.venv.backend == "xla"
+
+
+@kernels
+def test_rules_with_arrays_are_left_to_xla_where_there_are_many_lanes():
+    assert host_vector(Tabled(), 64).venv.backend == "c"
+    assert host_vector(Tabled(), 65).venv.backend == "xla"
 
 
 def test_without_a_compiler_xla_is_taken_and_nothing_said(monkeypatch, capfd, recwarn):
@@ -104,3 +123,15 @@ def test_actions_that_do_not_fit_are_refused_by_every_backend(backend, actions):
     host = host_vector(Countdown(), LANES, params=PARAMS, backend=backend)
     with pytest.raises(UsageError, match=f"each of {LANES} lanes"):
         host.step(actions)
+
+
+@kernels
+def test_a_gpu_is_waited_for_by_many_lanes_of_long_rules_only(monkeypatch):
+    """Without a CUDA compiler such a batch would be XLA's."""
+    monkeypatch.setattr(support, "device", lambda: SimpleNamespace(platform="gpu"))
+    monkeypatch.setattr(support, "require_kernel", lambda env, kernel: None)
+    cartpole, cheetah = (overclock.make(name)[0] for name in ("cartpole", "halfcheetah"))
+    assert support.fastest_host_backend(vectorize(cartpole, 1 << 18)) == "c"
+    assert support.fastest_host_backend(vectorize(cheetah, 1024)) == "c"
+    assert support.fastest_host_backend(vectorize(cheetah, 1 << 14)) == "cuda"
+    assert support.fastest_host_backend(vectorize(cheetah, 1 << 14, backend="xla")) == "xla"

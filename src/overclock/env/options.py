@@ -1,4 +1,7 @@
-"""Options and parameters of an environment, held against the types that its fields are declared with."""
+"""Options and parameters of an environment, checked against the types that its fields are declared with.
+
+By hand: msgspec and cattrs know no arrays in the place of numbers, and `env` imports only jax, numpy and jaxtyping.
+"""
 
 import dataclasses
 import difflib
@@ -10,7 +13,7 @@ from typing import Any
 
 from overclock.errors import UsageError
 
-# What a value of a declared type must be, and in which words it is asked for; a whole number is a number, too.
+# declared type -> (accepted types, its name in messages); a whole number is accepted where a number is.
 KINDS: dict[type, tuple[tuple[type, ...], str]] = {
     bool: ((bool,), "true or false"),
     int: ((int,), "a whole number"),
@@ -30,7 +33,7 @@ def checked_options(
     given: dict[str, Any],
     parameters: Callable[[], Iterable[str]] = tuple,
 ) -> dict[str, Any]:
-    """The options as Python's own numbers; one that `maker` does not take, or not of that type, is refused.
+    """The options as Python numbers; UsageError for one that `maker` does not take, or that has another type.
 
     Types other than bool, int, float, str and None are left to the environment itself. `parameters` names those of the
     environment, which are no options but easily taken for some.
@@ -48,18 +51,18 @@ def checked_options(
 
 
 def refuse_unknown_parameters(params: Any, changes: Iterable[str]) -> None:
-    """Every name must be one of the parameters."""
+    """UsageError if a name in `changes` is not the name of a parameter."""
     _refuse_unknown(type(params).__name__, "parameter", [field.name for field in dataclasses.fields(params)], changes)
 
 
 def hold_values(params: Any) -> bool:
-    """Whether these are parameters themselves: a tree of axes, shardings or flags has their shape and other types."""
+    """Whether these are values of parameters: a tree of axes, shardings or flags has other types."""
     declared, names = _declared(type(params)), [field.name for field in dataclasses.fields(params)]
     return all(_can_be(getattr(params, name), declared.get(name, Any)) for name in names)
 
 
 def checked_parameters(params: Any, changes: dict[str, Any]) -> dict[str, Any]:
-    """The changes of a set of parameters; values that cannot be one of the declared type are refused.
+    """The changes to a set of parameters, lists as tuples; UsageError for a value of another type.
 
     A number may be an array: parameters differ between the members of a batch.
     """
@@ -79,7 +82,7 @@ def _refuse_unknown(whose: str, what: str, names: list[str], given: Iterable[str
 
 
 def _can_be(value: Any, declared: Any) -> bool:
-    """Whether a value, or every element of an array, is of a declared type; those not known here always fit."""
+    """Whether a value, or every element of an array, has the declared type; a type not in KINDS accepts everything."""
     return any(_is_one(value, each) for each in _alternatives(declared))
 
 
@@ -94,7 +97,7 @@ def _is_one(value: Any, declared: Any) -> bool:
 
 
 def _as_tuples(value: Any, declared: Any) -> Any:
-    """Lists as tuples, where a tuple is declared: with a list the parameters would be a tree of another structure."""
+    """A list as a tuple where a tuple is declared: with a list the parameters would be another tree to JAX."""
     kinds = [each for each in _alternatives(declared) if each is not type(None)]
     a_tuple = len(kinds) == 1 and tuple in (kinds[0], typing.get_origin(kinds[0]))
     if not a_tuple or not isinstance(value, tuple | list):
@@ -103,7 +106,7 @@ def _as_tuples(value: Any, declared: Any) -> Any:
 
 
 def _words(declared: Any) -> str:
-    """What is asked for."""
+    """A declared type as a message names it."""
     parts = _parts(declared)
     if parts is not None:
         return f"({', '.join(map(_words, parts))})"
@@ -114,13 +117,13 @@ def _words(declared: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value that was refused, in a few words."""
+    """A refused value as a message shows it."""
     array = bool(getattr(value, "shape", ()))
     return f"an array of {value.dtype}" if array else _in_a_line(value, f"a {type(value).__name__}")
 
 
 def _in_a_line(value: Any, otherwise: str) -> str:
-    """A value as it would be written, or other words where that is long."""
+    """A value as Python would write it, or other words where that is long."""
     written = repr(value)
     return written if len(written) <= LONGEST_SHOWN and "\n" not in written else otherwise
 
@@ -131,14 +134,14 @@ def _alternatives(declared: Any) -> tuple[Any, ...]:
 
 
 def _parts(declared: Any) -> tuple[Any, ...] | None:
-    """The types in a tuple of a fixed length."""
+    """The element types of a tuple of fixed length; None for any other type."""
     parts = typing.get_args(declared) if typing.get_origin(declared) is tuple else ()
     return parts if parts and Ellipsis not in parts else None
 
 
 @functools.cache
 def _declared(maker: Callable[..., Any]) -> dict[str, Any]:
-    """The types of a constructor's arguments, where its author wrote them so that they can be read."""
+    """The types of a constructor's arguments; empty where its annotations cannot be evaluated."""
     try:
         return typing.get_type_hints(maker.__init__)
     except Exception:  # whatever comes of an annotation that is no expression, or one of names that are not there
@@ -155,5 +158,5 @@ def _checked(whose: str, name: str, declared: Any, value: Any) -> Any:
 
 
 def _is(value: Any, kinds: tuple[type, ...]) -> bool:
-    """Whether a value is of one of these types; to Python, True is a number."""
+    """Whether a value has one of these types; a bool is no number here."""
     return isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds)

@@ -25,17 +25,17 @@ GAME_FRAMES = 120
 
 def all_roms() -> dict[str, MicroRom]:
     """Micro-ROMs, games and benchmarks alike."""
-    ours = {name: MicroRom(name, "a game", "", GAME_FRAMES) for name in (*GAMES, *BENCHMARKS)}
+    ours = {name: MicroRom(name, "", GAME_FRAMES) for name in (*GAMES, *BENCHMARKS)}
     return {**micro_roms(), **ours}
 
 
 def rom_bytes(rom: MicroRom) -> bytes:
-    """Its bytes, wherever it comes from."""
+    """The bytes of a micro-ROM, game or benchmark."""
     return rom.program.rom if rom.text else game_program(rom.name).rom
 
 
 def steps_for(rom: MicroRom, fuzz: int | None) -> list[Step]:
-    """What a ROM is taken through: frame after frame, or anything from a seed; a game gets its seed written first."""
+    """The steps of a comparison: every frame, or random ones from a seed; games get their own seed written first."""
     begin = []
     if not rom.text and rom.name in GAMES:
         address = game_program(rom.name).symbols["seed"].address
@@ -54,7 +54,7 @@ def check_rom(rom: MicroRom, fuzz: int | None) -> Mismatch | None:
 
 
 def compare_on_both(rom: MicroRom, steps: list[Step]) -> Mismatch | None:
-    """A ROM taken through the steps on PyBoy and on ours."""
+    """Run a ROM through the steps on PyBoy and on ours; the first difference, or None."""
     content = rom_bytes(rom)
 
     def theirs() -> PyBoyConsole:

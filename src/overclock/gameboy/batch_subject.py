@@ -1,4 +1,4 @@
-"""Our batch as a verify Subject: every step's outputs, and what there is to see inside the consoles.
+"""Our batch as a verify Subject: every step's outputs, and the memory and cycles of the consoles.
 
 Bugs are planted in the modules behind the batch, so none of them may be imported here.
 """

@@ -1,4 +1,4 @@
-"""What PyBoy and our emulator look like to the comparison: the same few calls, and everything visible after a frame."""
+"""The interface through which PyBoy and our emulator are compared, and a snapshot of a console after a frame."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ class Difference:
 
 
 class Console(Protocol):
-    """One Game Boy."""
+    """One console that can be compared: it runs frames, takes buttons and shows all its state."""
 
     def tick(self, count: int, render: bool) -> None:
         """Run `count` frames and draw the last of them if asked to."""
@@ -63,12 +63,10 @@ class Console(Protocol):
         ...
 
     def snapshot(self, pixels: bool) -> Snapshot:
-        """Everything there is to see now; the picture is that of the last frame drawn."""
+        """The registers, memory and cycles now; the picture is that of the last frame drawn."""
         ...
 
-    def save(self) -> bytes:
-        """The whole state."""
-        ...
+    def save(self) -> bytes: ...
 
     def load(self, state: bytes) -> None:
         """Go back to a saved state."""
@@ -78,9 +76,7 @@ class Console(Protocol):
         """Write a byte as a program would."""
         ...
 
-    def close(self) -> None:
-        """Free what it holds."""
-        ...
+    def close(self) -> None: ...
 
 
 def differences(expected: Snapshot, found: Snapshot) -> Iterator[Difference]:

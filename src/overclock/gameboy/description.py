@@ -84,7 +84,6 @@ class Condition:
     number: int
 
     def holds(self, value: int) -> bool:
-        """Whether it does."""
         return {
             "is": value == self.number,
             "is_not": value != self.number,
@@ -115,7 +114,7 @@ class Reset:
 
 @dataclasses.dataclass(frozen=True)
 class Description:
-    """All of it."""
+    """A whole description: values in RAM, rewards, ends, actions, and how episodes begin."""
 
     name: str
     actions: Actions

@@ -23,11 +23,11 @@ from overclock.gameboy.vector import make_batch
 
 
 class GameBoyParams(Params):
-    """The time limit is the description's."""
+    """The parameters of a game: only the description's time limit."""
 
 
 class ConsoleState(Struct):
-    """A console between two steps, and what is known of it."""
+    """A console between two steps, its observation and its described values."""
 
     console: UInt8[Array, " bytes"]
     obs: Any
@@ -57,7 +57,6 @@ class GameBoyGame(Environment[ConsoleState, GameBoyParams]):
 
     @property
     def loaded(self) -> Game:
-        """ROM and description."""
         return load_game(self.game, self.rom, self.description, self.symbols, self.observation, self.model)
 
     def default_params(self) -> GameBoyParams:
@@ -99,14 +98,14 @@ class GameBoyGame(Environment[ConsoleState, GameBoyParams]):
 
 @dataclasses.dataclass(frozen=True)
 class Maze(GameBoyGame):
-    """Our maze game."""
+    """The maze game that comes with Overclock."""
 
     game: ClassVar[str | None] = "maze"
 
 
 @dataclasses.dataclass(frozen=True)
 class Paddle(GameBoyGame):
-    """Our paddle game."""
+    """The paddle game that comes with Overclock."""
 
     game: ClassVar[str | None] = "paddle"
 
@@ -126,7 +125,7 @@ def _consoles_of(env: GameBoyGame, game: Game) -> "_Consoles":
 
 
 class _Consoles:
-    """Batches of consoles, one per size asked for; what they hold between two calls means nothing."""
+    """Batches of consoles, one per size; they keep no state from one call to the next."""
 
     def __init__(self, env: GameBoyGame, game: Game) -> None:
         self.env, self.game = env, game

@@ -29,7 +29,7 @@ _loaded: dict[tuple[str | None, ...], tuple["Game", dict[str, tuple[str, int, in
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Game:
-    """All that decides an environment; `observation` may differ from the description's."""
+    """A ROM, its description and how it starts; `observation` may differ from the description's."""
 
     rom: bytes
     description: Description
@@ -39,7 +39,6 @@ class Game:
 
     @functools.cached_property
     def readings(self) -> Readings:
-        """What its RAM means."""
         return Readings(self.description)
 
     @property
@@ -49,7 +48,6 @@ class Game:
 
     @property
     def observation_space(self) -> Space:
-        """Of one observation."""
         kind = self.description.observation
         if kind == "ram":
             lowest = tuple(self.readings.lowest.tolist())
@@ -125,14 +123,14 @@ def load_game(
 
 
 def _path(name: str, file: AnyPath | None) -> str | None:
-    """A path as text, by which a game is found again."""
+    """A path as text, which is part of the cache key."""
     if file is not None and not is_path(file):
         raise UsageError(f"{name} must be a path, got {file!r}.")
     return None if file is None else os.fspath(file)
 
 
 def _stamp(file: str) -> tuple[str, int, int] | None:
-    """What changes when a file does; a relative path may name another file from another folder."""
+    """A stamp that differs if the file has changed or a relative path now names another file."""
     try:
         about = os.stat(file)
     except OSError:
@@ -177,7 +175,7 @@ def _load_game(
 
 
 def _seen_as(description: Description, observation: str) -> Description:
-    """Another kind of observation; RAM means all values where the description does not list some."""
+    """The description with another kind of observation; `ram` shows all values unless some are listed."""
     if observation != "ram":
         observed: tuple[str, ...] = ()
     else:

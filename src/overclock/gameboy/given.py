@@ -1,4 +1,4 @@
-"""What a user gives, checked where it enters: whole numbers, paths, and bytes from a path or an open file."""
+"""Checks of user input: whole numbers, paths, and bytes from a path or an open file."""
 
 import os
 from pathlib import Path

@@ -11,7 +11,7 @@ from overclock.gameboy.console import AREAS, COLOR_AREAS, REGISTERS, Snapshot
 
 
 def import_gameboy() -> Any:
-    """The extension's class."""
+    """The Rust extension's class `GameBoy`; raises MissingError if the extension is not built."""
     try:
         return importlib.import_module("overclock_native").GameBoy
     except (ImportError, AttributeError) as error:

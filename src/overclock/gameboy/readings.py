@@ -1,4 +1,4 @@
-"""What a description says about many consoles at once: values, rewards and ends from the bytes of a batch's RAM."""
+"""A description applied to a batch: values, rewards and ends from the bytes of all consoles' RAM."""
 
 import numpy as np
 
@@ -88,7 +88,7 @@ def decoded(value: Value, content: np.ndarray) -> np.ndarray:
 
 
 def largest(value: Value) -> int:
-    """The greatest number a value can be, as far as its bytes are what they say they are."""
+    """The largest number that a value can be if its bytes are valid in its encoding."""
     one = {
         "bits": 8 * value.size,
         "bcd": 100**value.size - 1,

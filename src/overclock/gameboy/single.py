@@ -1,4 +1,4 @@
-"""One console with PyBoy's interface, for people who come from there; our emulator behind it.
+"""One console with PyBoy's interface, on our emulator.
 
     with GameBoy("game.gb") as gameboy:
         gameboy.button("start")
@@ -157,7 +157,7 @@ class GameBoy:
         self._hooks[place] = _Hook(callback, context)
 
     def hook_deregister(self, bank: int | None, addr: int | str) -> None:
-        """Remove a hook."""
+        """Remove the hook at a place; raises UsageError if there is none."""
         place = self._place(bank, addr)
         if self._hooks.pop(place, None) is None:
             raise UsageError(f"There is no hook at {place[0]:02X}:{place[1]:04X}.")
@@ -170,7 +170,7 @@ class GameBoy:
         return self._symbols[symbol].bank, self._symbols[symbol].address
 
     def set_emulation_speed(self, target_speed: int) -> None:
-        """Nothing: it always runs as fast as it can."""
+        """Do nothing: the console always runs as fast as it can."""
 
     def stop(self, save: bool = False) -> None:
         """No more frames; nothing is written to disk."""
@@ -243,13 +243,13 @@ class Screen:
         return Image.fromarray(self.ndarray, "RGBA")
 
     def refresh(self) -> None:
-        """Show what was drawn, if anybody looks."""
+        """Copy the drawn picture, if `ndarray` has been used."""
         if self._pixels is not None:
             self._pixels[:] = self._console.screen()
 
 
 def _symbols_of(rom: Any, symbols: AnyPath | None) -> dict[str, Symbol]:
-    """Those of the file given, or of one beside the ROM."""
+    """The symbols of the given file, or of a .sym file beside the ROM."""
     if symbols is not None:
         return read_symbols(symbols)
     if is_path(rom) and Path(rom).with_suffix(".sym").is_file():

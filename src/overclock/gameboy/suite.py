@@ -42,7 +42,7 @@ class Verdict:
 
     @classmethod
     def parse(cls, text: str) -> "Verdict":
-        """From `FF82:01:FF`."""
+        """A verdict from text such as `FF82:01:FF`; raises UsageError for anything else."""
         try:
             address, passed, failed = (int(part, 16) for part in text.split(":"))
         except ValueError:
@@ -54,7 +54,7 @@ class Verdict:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What a ROM said on a console: True, False, or None where it said nothing in time, and why if that is known."""
+    """A ROM's verdict on a console: True, False, or None if there was none in time, and the reason if it is known."""
 
     said: bool | None
     why: str = ""
@@ -68,11 +68,10 @@ class Result:
     outcomes: dict[str, Outcome]
 
     def said(self, column: str) -> bool | None:
-        """What it said there."""
         return self.outcomes[column].said
 
     def reasons(self) -> dict[str, str]:
-        """Why it said nothing, and where."""
+        """The reasons for missing verdicts, with the consoles where they apply."""
         found: dict[str, list[str]] = {}
         for column, outcome in self.outcomes.items():
             if outcome.why:
@@ -91,7 +90,7 @@ def rom_files(folder: Path) -> list[Path]:
 
 
 def _is_meant(path: Path) -> bool:
-    """A file, or a link that leads nowhere: that it cannot be read is told."""
+    """Whether a path is a file, or a broken link, which is reported as unreadable."""
     return path.is_file() or (path.is_symlink() and not path.exists())
 
 
@@ -118,7 +117,7 @@ def run_suite(folder: Path, model: str, verdict: Verdict | None, limit: int = LI
 
 
 class Apart:
-    """PyBoy in a process of its own, which ends when it does not come back: some ROMs make its `tick` last forever."""
+    """PyBoy in a process of its own with a time limit: some ROMs make its `tick` last for ever."""
 
     def __init__(self, seconds: float = PATIENCE) -> None:
         self.seconds = seconds
@@ -147,7 +146,7 @@ class Apart:
 
 
 def outcome(rom: bytes, column: str, cgb: bool, verdict: Verdict | None, limit: int = LIMIT) -> Outcome:
-    """Run a ROM until it says how it went."""
+    """Run a ROM until it gives a verdict, or the limit of frames is reached."""
     try:
         console = start(rom, column, cgb)
     except MissingError:
@@ -176,7 +175,7 @@ def start(rom: bytes, column: str, cgb: bool) -> Any:
 
 
 def look(console: Any, verdict: Verdict | None, sent: bytes) -> bool | None:
-    """What a ROM says now, having sent some bytes over the cable."""
+    """The verdict that a ROM shows now; `sent` are the bytes it sent over the cable."""
     if verdict is not None:
         found = console.bytes_at(verdict.address, 1)[0]
         return {verdict.passed: True, verdict.failed: False}.get(found)

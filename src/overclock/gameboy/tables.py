@@ -9,7 +9,7 @@ _MISSING: Any = object()
 
 
 class Table:
-    """Wraps a table; `done` complains about entries that nobody asked for."""
+    """A table; `done` raises UsageError for entries that were never read."""
 
     def __init__(self, content: Any, source: str, path: str) -> None:
         self.source, self.path, self.used = source, path, set()
@@ -25,7 +25,7 @@ class Table:
         return key in self.content
 
     def anything(self, key: str, kind: type | None = None, default: Any = _MISSING) -> Any:
-        """An entry of any, or of one, kind."""
+        """An entry, of a given type if `kind` is given."""
         self.used.add(key)
         if key not in self.content:
             if default is _MISSING:
@@ -37,11 +37,9 @@ class Table:
         return value
 
     def text(self, key: str, default: Any = _MISSING) -> Any:
-        """A string."""
         return self.anything(key, str, default)
 
     def whole(self, key: str, default: Any = _MISSING) -> Any:
-        """An integer."""
         value = self.anything(key, None, default)
         if value is not default and (isinstance(value, bool) or not isinstance(value, int)):
             raise self.wrong(f"has {key} = {value!r}, which is not a whole number.")
@@ -55,7 +53,6 @@ class Table:
         return value
 
     def number(self, key: str) -> float:
-        """A number."""
         value = self.anything(key)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.wrong(f"has {key} = {value!r}, which is not a number.")
@@ -69,7 +66,6 @@ class Table:
         return value
 
     def table(self, key: str, optional: bool = False) -> "Table":
-        """A table inside."""
         return Table(self.anything(key, None, {} if optional else _MISSING), self.source, self._inner(key))
 
     def tables(self, key: str) -> Iterator[tuple[str, "Table"]]:

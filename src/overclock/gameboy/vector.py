@@ -133,7 +133,7 @@ class GameBoyVector:
         return None
 
     def picture(self, lane: int) -> np.ndarray:
-        """A lane's screen, RGB."""
+        """The screen of one lane as uint8[144, 160, 3]."""
         with usage_errors():
             return self.batch.screen(lane)
 
@@ -162,7 +162,6 @@ class GameBoyVector:
         }  # fmt: skip
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
-        """As `HostVector.set_state`."""
         own = {STEPS: self._steps, K0: self._k0, K1: self._k1, COUNTER: self._counter, ENDED: self._ended}
         odd = sorted({CONSOLE, *own} ^ set(state))
         if odd:
@@ -200,7 +199,7 @@ class GameBoyVector:
         self._steps[mask] = 0
 
     def _look(self) -> None:
-        """See the lanes as they are, without running them."""
+        """Read the outputs of the lanes without running them."""
         self.batch.tick(0, out={"obs": self._pictures, "ram": self._ram})
         self._values = self.loaded.readings.values(self._ram)
 
@@ -225,13 +224,13 @@ class GameBoyVector:
 
 
 class GameBoyMaze(GameBoyVector):
-    """Our maze game."""
+    """A batch of the maze game that comes with Overclock."""
 
     game = "maze"
 
 
 class GameBoyPaddle(GameBoyVector):
-    """Our paddle game."""
+    """A batch of the paddle game that comes with Overclock."""
 
     game = "paddle"
 

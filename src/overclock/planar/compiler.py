@@ -27,7 +27,7 @@ LEAST_FRICTION = 1e-5  # MuJoCo's mjMINMU
 
 
 def read_model(path: str | Path) -> PlanarModel:
-    """The planar model of an MJCF file; UsageError where it is none."""
+    """The planar model of an MJCF file; raises UsageError for a file that is not one."""
     return _Compiler(read_source(Path(path))).model()
 
 
@@ -81,7 +81,7 @@ class _Compiler:
             raise UsageError("A planar model is one tree.")
 
     def _kind(self, link: Link, joint: Part) -> tuple[Kind, float]:
-        """(x, z or hinge, the sign of its axis)."""
+        """The kind of a joint (x, z or hinge), and the sign of its axis."""
         x, y, z = joint.numbers["axis"]
         length = math.hypot(x, y, z)
         if joint.words.get("type", "hinge") == "hinge":
@@ -124,7 +124,7 @@ class _Compiler:
         return Limit(low, high, softness, inverse_weight)
 
     def _capsule(self, body: int, link: Link, geom: Part) -> Capsule:
-        """In the world, in the reference position."""
+        """A capsule in world coordinates, in the reference position."""
         sizes = len(geom.words.get("size", "").split())
         if geom.words.get("type") != "capsule" or geom["size"] <= 0 or sizes < (1 if "fromto" in geom.words else 2):
             raise UsageError(f"Geom {geom.name} is not a capsule with a radius and a length.")
@@ -223,7 +223,7 @@ def _minus(one: Vector, other: Vector) -> Vector:
 
 
 def _mass(capsule: Capsule, density: float) -> tuple[float, float]:
-    """(mass, moment of inertia about an axis across it through its middle)."""
+    """A capsule's mass, and its moment of inertia about a transverse axis through its middle."""
     radius, length = capsule.radius, math.dist(*capsule.ends)
     balls, tube = 4 / 3 * math.pi * radius**3 * density, math.pi * radius**2 * length * density
     inertia = tube * (3 * radius**2 + length**2) / 12

@@ -28,7 +28,7 @@ class PlanarParams(Params):
 
 
 class HealthyParams(PlanarParams):
-    """The same where a robot can fall."""
+    """The parameters of a robot that can fall."""
 
     ctrl_cost_weight: float = 1e-3
     reset_noise_scale: float = 5e-3
@@ -49,7 +49,7 @@ P = TypeVar("P", bound=PlanarParams)
 
 @dataclasses.dataclass(frozen=True)
 class PlanarEnvironment(Environment[PlanarState, P]):
-    """A robot that is rewarded for running along x. Subclasses say which, and when it has fallen."""
+    """A robot that is rewarded for running along x. Subclasses name the model and say when it has fallen."""
 
     frame_skip: int = 5
     exclude_current_positions_from_observation: bool = True
@@ -69,7 +69,6 @@ class PlanarEnvironment(Environment[PlanarState, P]):
 
     @property
     def model(self) -> PlanarModel:
-        """The robot."""
         return (
             compiled_model(self.package) if self.xml_file is None else _model_of(self.xml_file, _changed(self.xml_file))
         )
@@ -88,7 +87,7 @@ class PlanarEnvironment(Environment[PlanarState, P]):
         return Box(tuple(motor.low for motor in motors), tuple(motor.high for motor in motors), (len(motors),))
 
     def draw_reset(self, rng: Rng, params: P) -> PlanarState:
-        """Noise of positions and velocities."""
+        """Uniform noise of the positions and velocities."""
         n, scale = self.model.dofs, params.reset_noise_scale
         return PlanarState(
             qpos=rng.uniform(0, -scale, scale, (n,)),
@@ -110,7 +109,7 @@ class PlanarEnvironment(Environment[PlanarState, P]):
         return after, reward.astype(jnp.float32), terminated
 
     def simulate(self, state: PlanarState, action: Float32[Array, " m"]) -> tuple[PlanarState, Float[Array, ""]]:
-        """(the state after a control step, how far the robot came along x).
+        """The state after a control step, and how far the robot moved along x.
 
         Physics is the same everywhere along x, so it is computed from x = 0: far from there float32 has few digits.
         """
@@ -122,15 +121,14 @@ class PlanarEnvironment(Environment[PlanarState, P]):
         return PlanarState(qpos=qpos, qvel=qvel), travelled
 
     def control_cost(self, action: Float32[Array, " m"], params: P) -> Float[Array, ""]:
-        """Of an action as it was given: beyond its range it moves nothing more, and costs more."""
+        """The cost of an action as given: beyond its range it has no further effect, but costs more."""
         return params.ctrl_cost_weight * jnp.sum(jnp.square(action))
 
     def bonus(self, after: PlanarState, params: P) -> Any:
-        """Reward beside that for running."""
+        """The reward besides that for running."""
         return 0.0
 
     def fallen(self, after: PlanarState, params: P) -> Bool[Array, ""]:
-        """Whether the episode ends."""
         return jnp.bool_(False)
 
     def observe(self, state: PlanarState, params: P) -> Float[Array, " k"]:
@@ -138,7 +136,7 @@ class PlanarEnvironment(Environment[PlanarState, P]):
         return jnp.concatenate([shown, self.seen_velocity(state)])
 
     def seen_velocity(self, state: PlanarState) -> Float[Array, " n"]:
-        """Of the joints, as it is observed."""
+        """The joint velocities as they are observed."""
         return state.qvel
 
     def info(self, state: PlanarState, params: P) -> dict[str, Any]:
@@ -147,7 +145,7 @@ class PlanarEnvironment(Environment[PlanarState, P]):
 
 @dataclasses.dataclass(frozen=True)
 class HealthyEnvironment(PlanarEnvironment[Any]):
-    """One that may fall."""
+    """A robot whose episode ends when it falls."""
 
     frame_skip: int = 4
     terminate_when_unhealthy: bool = True
@@ -156,7 +154,6 @@ class HealthyEnvironment(PlanarEnvironment[Any]):
     """Observed velocities are clipped here, as in Gymnasium."""
 
     def healthy(self, state: PlanarState, params: Any) -> Bool[Array, ""]:
-        """Whether it stands."""
         low, high = params.healthy_z_range
         least, most = params.healthy_angle_range
         z, angle = state.qpos[1], state.qpos[2]
@@ -184,7 +181,7 @@ def compiled_model(package: str) -> PlanarModel:
 
 @functools.cache
 def _model_of(path: str, changed: int) -> PlanarModel:
-    """`changed` is when the file was: one that is written anew is read anew."""
+    """`changed` is the file's time stamp, so that a changed file is read again."""
     return read_model(path)
 
 

@@ -29,7 +29,7 @@ def parameters(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def constants(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """The compiled model."""
+    """The numbers of the compiled model, under the names that `recorded` gives MuJoCo's."""
     model = env.model
     limits = [joint.limit for joint in model.joints if joint.limit is not None]
     found = {
@@ -80,7 +80,7 @@ def matrix(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def bias(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """The forces of motion itself."""
+    """The bias forces: Coriolis, centrifugal, gravity."""
     import jax.numpy as jnp
 
     from overclock.planar.engine.inertia import bias
@@ -90,7 +90,7 @@ def bias(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def contacts(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """How deep both ends of every capsule are in the floor, and that times where, along x; sorted, by capsule."""
+    """For both ends of every capsule the depth in the floor, and depth times x; sorted within each capsule."""
     import jax.numpy as jnp
 
     from overclock.planar.engine.contacts import touches
@@ -109,7 +109,7 @@ def contacts(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def accelerations(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Of all dofs, under a control, sought from zero."""
+    """The accelerations of all dofs under a control, by Newton's method from zero."""
     import jax.numpy as jnp
 
     from overclock.planar.engine.integrate import accelerate, torques
@@ -120,18 +120,18 @@ def accelerations(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, An
 
 
 def step(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """One control step."""
+    """One control step of the rules, as an output of level 1."""
     after, reward, terminated = env.transition(rules_state(inputs), inputs["action"], (), params)
     return {"qpos": after.qpos, "qvel": after.qvel, "reward": reward, "terminated": terminated}
 
 
 def cost(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """What an action costs."""
+    """The control cost of an action."""
     return {"cost": env.control_cost(inputs["action"], params)}
 
 
 def standing(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """What standing is worth, and whether the robot has fallen."""
+    """The reward for standing, and whether the robot has fallen."""
     state = rules_state(inputs)
     return {"bonus": env.bonus(state, params), "fallen": env.fallen(state, params)}
 
@@ -142,12 +142,12 @@ def observe(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def info(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """What is told beside the observation."""
+    """The entries of `info` for a state."""
     return env.info(rules_state(inputs), params)
 
 
 def time_limit(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """The step counter and what it decides; where the robot is does not matter."""
+    """The step counter and `truncated`, which do not depend on the robot's position."""
     import jax.numpy as jnp
 
     from overclock.env import EnvState

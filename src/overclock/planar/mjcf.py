@@ -1,4 +1,4 @@
-"""The part of MJCF that describes planar models, read into plain parts; whatever else matters is refused by name."""
+"""A reader for the part of MJCF that planar models need; anything else that changes the physics is refused."""
 
 import dataclasses
 import itertools
@@ -57,7 +57,6 @@ class Part:
     numbers: dict[str, tuple[float, ...]]
 
     def __getitem__(self, name: str) -> float:
-        """A single number."""
         return self.numbers[name][0]
 
 
@@ -75,7 +74,7 @@ class Link:
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """What was read."""
+    """An MJCF file as it was read, with its defaults, before it is compiled."""
 
     name: str
     compiler: dict[str, str]
@@ -184,7 +183,7 @@ class _Reader:
 
 
 def unit_of(compiler: dict[str, str]) -> float:
-    """What an angle in the file is in radians."""
+    """The unit of angles in the file, in radians."""
     return 1.0 if compiler.get("angle") == "radian" else math.pi / 180
 
 
@@ -211,7 +210,7 @@ def numbers(name: str, text: str, most: int) -> list[float]:
 
 
 def _numbers(layers: list[dict[str, str]], builtin: dict[str, Any]) -> dict[str, tuple[float, ...]]:
-    """Numbers by name; a layer that gives fewer than there are leaves the rest."""
+    """Numbers by name; a layer of defaults that gives fewer leaves the others unchanged."""
     found = {name: [float(number) for number in default] for name, default in builtin.items()}
     for layer in layers:
         for name in builtin.keys() & layer.keys():

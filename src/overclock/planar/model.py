@@ -16,7 +16,7 @@ Vector = tuple[float, float]
 
 @dataclasses.dataclass(frozen=True)
 class Softness:
-    """How a constraint gives way: MuJoCo's solref and solimp, as the engine needs them."""
+    """The softness of a constraint: MuJoCo's solref and solimp, as the engine needs them."""
 
     stiffness: float
     damping: float
@@ -131,12 +131,10 @@ class PlanarModel:
 
     @property
     def dofs(self) -> int:
-        """How many."""
         return len(self.joints)
 
     @property
     def qpos0(self) -> tuple[float, ...]:
-        """The reference position."""
         return tuple(joint.reference for joint in self.joints)
 
     @functools.cached_property
@@ -147,7 +145,7 @@ class PlanarModel:
 
     @functools.cached_property
     def above(self) -> tuple[tuple[int, ...], ...]:
-        """For every dof those that move it: its ancestors, nearest first."""
+        """For every dof its ancestors, nearest first."""
         chains: list[tuple[int, ...]] = [()] * self.dofs
         first, second = sorted(self.slides)
         chains[second] = (first,)
@@ -162,7 +160,6 @@ class PlanarModel:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "PlanarModel":
-        """The inverse of `to_json`."""
 
         def softness(part: dict[str, Any]) -> dict[str, Any]:
             return {**part, "softness": Softness(**part["softness"])}

@@ -1,4 +1,4 @@
-"""A robot's functions as level 1 checks them: which calls of Gymnasium's they come from, and how close they must be.
+"""The modules of level 1 for a robot: the calls of Gymnasium that they are compared with, and the tolerances.
 
 Loaded by both sides, so neither is imported at the top.
 """
@@ -44,7 +44,7 @@ def modules(
     distance: Distance | None = None,
     more_parameters: tuple[str, ...] = (),
 ) -> tuple[Module, ...]:
-    """Of one robot; `distance` to the thresholds of falling, and parameters of that, where it can fall."""
+    """The modules of one robot; one that can fall has a `distance` to its thresholds and further parameters."""
     states = {"boundary": functools.partial(recorded.boundary_states, xml), "apply": recorded.apply_step}
     shared = (
         *_built(robot, (*PARAMETERS, *more_parameters)),
@@ -59,58 +59,38 @@ def _built(robot: Robot, parameters: tuple[str, ...]) -> tuple[Module, ...]:
     kept = ("observation_space", "action_space", "fullpath", *(f"_{name}" for name in parameters))
     return (
         Module(
-            name="spaces",
-            reference=(f"{robot.rules}.__init__",),
-            case=recorded.spaces_case,
-            performance=functions.spaces,
-            exercises=(f"{RULES}.observation_space", f"{RULES}.action_space"),
-            outputs=_alike(exact("observation_low", "observation_high", "action_low", "action_high")),
-            depth=1,  # the spaces are objects
+            "spaces", (f"{robot.rules}.__init__",), recorded.spaces_case, functions.spaces,
+            (f"{RULES}.observation_space", f"{RULES}.action_space"),
+            _alike(exact("observation_low", "observation_high", "action_low", "action_high")),
+            depth=1, attributes=kept,  # the spaces are objects
+        ),
+        Module(
+            "parameters", (f"{robot.rules}.__init__",),
+            functools.partial(recorded.parameters_case, names=parameters), functions.parameters,
+            (f"{robot.package}.env:{robot.original.partition('-')[0]}.default_params",),
+            {"float64": exact(*parameters), "float32": _values(parameters, (0.0, HALF_ULP), ROUNDED)},
             attributes=kept,
         ),
         Module(
-            name="parameters",
-            reference=(f"{robot.rules}.__init__",),
-            case=functools.partial(recorded.parameters_case, names=parameters),
-            performance=functions.parameters,
-            exercises=(f"{robot.package}.env:{robot.original.partition('-')[0]}.default_params",),
-            outputs={"float64": exact(*parameters), "float32": _values(parameters, (0.0, HALF_ULP), ROUNDED)},
-            attributes=kept,
+            "constants", (f"{robot.rules}.__init__",), recorded.constants_case, functions.constants,
+            (f"{RULES}.model",), _numbers(CONSTANTS, (0.0, 1e-12), (0.0, HALF_ULP), ROUNDED), attributes=kept,
         ),
-        Module(
-            name="constants",
-            reference=(f"{robot.rules}.__init__",),
-            case=recorded.constants_case,
-            performance=functions.constants,
-            exercises=(f"{RULES}.model",),
-            outputs=_numbers(CONSTANTS, (0.0, 1e-12), (0.0, HALF_ULP), ROUNDED),
-            attributes=kept,
-        ),
-    )
+    )  # fmt: skip
 
 
 def _resets() -> tuple[Module, ...]:
     seeds = {"boundary": recorded.boundary_seeds, "apply": recorded.apply_seed}
     return (
         Module(
-            name="draw",
-            reference=(f"{MUJOCO}.reset",),
-            case=recorded.draw_case,
-            performance=functions.draw,
-            exercises=(),
-            outputs=_alike(tuple(Output(name, distribution=True, reason=CHANCE) for name in ("qpos", "qvel"))),
-            **seeds,
+            "draw", (f"{MUJOCO}.reset",), recorded.draw_case, functions.draw, (),
+            _alike(tuple(Output(name, distribution=True, reason=CHANCE) for name in ("qpos", "qvel"))), **seeds,
         ),
         Module(
-            name="reset",
-            reference=(f"{MUJOCO}.reset",),
-            case=recorded.reset_case,
-            performance=functions.reset,
-            exercises=(f"{RULES}.init",),
-            outputs={"float64": exact("qpos", "qvel"), "float32": _values(("qpos", "qvel"), (1e-8, 2**-23), ROUNDED)},
+            "reset", (f"{MUJOCO}.reset",), recorded.reset_case, functions.reset, (f"{RULES}.init",),
+            {"float64": exact("qpos", "qvel"), "float32": _values(("qpos", "qvel"), (1e-8, 2**-23), ROUNDED)},
             **seeds,
         ),
-    )
+    )  # fmt: skip
 
 
 def _physics(xml: str, states: Mapping[str, Any]) -> tuple[Module, ...]:
@@ -120,43 +100,29 @@ def _physics(xml: str, states: Mapping[str, Any]) -> tuple[Module, ...]:
 
     return (
         module(
-            "mass_matrix",
-            functions.matrix,
-            recorded.matrix_case,
-            (
-                f"{ENGINE}.engine.inertia:mass_matrix",
-                f"{ENGINE}.engine.inertia:joined",
-                f"{ENGINE}.engine.kinematics:place",
-            ),
+            "mass_matrix", functions.matrix, recorded.matrix_case,
+            tuple(f"{ENGINE}.engine.{name}" for name in ("inertia:mass_matrix", "inertia:joined", "kinematics:place")),
             _numbers(("matrix",), (1e-11, 1e-12), (1e-5, 1e-5)),
         ),
         module(
-            "bias",
-            functions.bias,
-            recorded.bias_case,
+            "bias", functions.bias, recorded.bias_case,
             (f"{ENGINE}.engine.inertia:bias", f"{ENGINE}.engine.kinematics:forces"),
             _numbers(("bias",), (1e-9, 1e-12), (1e-2, 1e-5)),
         ),
         module(
-            "contacts",
-            functions.contacts,
-            recorded.contacts_case,
+            "contacts", functions.contacts, recorded.contacts_case,
             (f"{ENGINE}.engine.contacts:touches", f"{ENGINE}.engine.contacts:impedance"),
             _numbers(("depth", "place"), (1e-12, 1e-12), (1e-5, 1e-5)),
         ),
         module(
-            "accelerations",
-            functions.accelerations,
-            recorded.accelerations_case,
-            (
-                f"{ENGINE}.engine.integrate:accelerate",
-                f"{ENGINE}.engine.solver:newton_step",
-                f"{ENGINE}.engine.contacts:limits",
-                f"{ENGINE}.engine.factor:solve",
+            "accelerations", functions.accelerations, recorded.accelerations_case,
+            tuple(
+                f"{ENGINE}.engine.{name}"
+                for name in ("integrate:accelerate", "solver:newton_step", "contacts:limits", "factor:solve")
             ),
             _numbers(("qacc",), (1e-6, 1e-9), (1.0, 1e-3)),
         ),
-    )
+    )  # fmt: skip
 
 
 def _rules(
@@ -166,55 +132,34 @@ def _rules(
     moved = _numbers(("qpos", "qvel"), (1e-9, 1e-9), (1e-2, 1e-3))
     return (
         Module(
-            name="step",
-            reference=(f"{robot.rules}.step",),
-            case=functools.partial(recorded.step_case, xml=xml, frames=frames),
-            performance=functions.step,
-            exercises=(f"{RULES}.transition", f"{RULES}.simulate", f"{ENGINE}.engine.integrate:advance"),
-            outputs={
+            "step", (f"{robot.rules}.step",), functools.partial(recorded.step_case, xml=xml, frames=frames),
+            functions.step, (f"{RULES}.transition", f"{RULES}.simulate", f"{ENGINE}.engine.integrate:advance"),
+            {
                 "float64": (*moved["float64"], Output("reward", 1e-5, reason=STOPPED), *flags["float64"]),
                 "float32": (*moved["float32"], _near("reward", _after(distance), 1e-3, 1e-2), *flags["float32"]),
             },
             **states,
         ),
         Module(
-            name="cost",
-            reference=(f"{robot.rules}.control_cost",),
-            case=recorded.cost_case,
-            performance=functions.cost,
-            exercises=(f"{RULES}.control_cost",),
-            outputs=_alike((Output("cost", relative=sum_of_squares(motors), reason=f"{COST}; {SUMMED}"),)),
-            **states,
+            "cost", (f"{robot.rules}.control_cost",), recorded.cost_case, functions.cost,
+            (f"{RULES}.control_cost",),
+            _alike((Output("cost", relative=sum_of_squares(motors), reason=f"{COST}; {SUMMED}"),)), **states,
         ),
         Module(
-            name="observe",
-            reference=(f"{robot.rules}._get_obs",),
-            case=recorded.observe_case,
-            performance=functions.observe,
-            exercises=(f"{RULES}.observe",),
-            outputs={"float64": exact("obs"), "float32": _values(("obs",), (0.0, HALF_ULP), ROUNDED)},
-            **states,
+            "observe", (f"{robot.rules}._get_obs",), recorded.observe_case, functions.observe,
+            (f"{RULES}.observe",),
+            {"float64": exact("obs"), "float32": _values(("obs",), (0.0, HALF_ULP), ROUNDED)}, **states,
         ),
         Module(
-            name="info",
-            reference=(f"{robot.rules}.step",),
-            case=recorded.info_case,
-            performance=functions.info,
-            exercises=(),
-            outputs=_numbers(_told(distance), (0.0, 0.0), (1e-7, 2**-22)),
-            **states,
+            "info", (f"{robot.rules}.step",), recorded.info_case, functions.info, (),
+            _numbers(_told(distance), (0.0, 0.0), (1e-7, 2**-22)), **states,
         ),
         Module(
-            name="time_limit",
-            reference=(f"{TIME_LIMIT}.step",),
-            case=recorded.time_limit_case,
-            performance=functions.time_limit,
-            exercises=("overclock.env.environment:Environment.advance",),
-            outputs=_alike(exact("steps", "truncated")),
-            attributes=("_elapsed_steps",),
-            **states,
+            "time_limit", (f"{TIME_LIMIT}.step",), recorded.time_limit_case, functions.time_limit,
+            ("overclock.env.environment:Environment.advance",), _alike(exact("steps", "truncated")),
+            attributes=("_elapsed_steps",), **states,
         ),
-    )
+    )  # fmt: skip
 
 
 def _standing(robot: Robot, states: Mapping[str, Any], distance: Distance) -> Module:
@@ -244,7 +189,7 @@ def _told(distance: Distance | None) -> tuple[str, ...]:
 
 
 def _near(name: str, distance: Any, margin: float, absolute: float = 0.0) -> Output:
-    """A flag, or a number that follows from one, decided by rounded numbers; where there is no threshold as it is."""
+    """An output that may differ near a threshold; without a threshold a plain output."""
     if distance is None:
         return Output(name, absolute, reason=SINGLE if absolute else "")
     return Output(name, absolute, reason=NEAR, distance=distance, margin=margin)
@@ -261,5 +206,5 @@ def _values(names: tuple[str, ...], closeness: tuple[float, float], reason: str)
 def _numbers(
     names: tuple[str, ...], double: tuple[float, float], single: tuple[float, float], why: str = SINGLE
 ) -> Outputs:
-    """(absolute, relative) of both precisions."""
+    """Outputs with (absolute, relative) tolerances in both precisions."""
     return {"float64": _values(names, double, ROUNDING), "float32": _values(names, single, why)}

@@ -55,7 +55,7 @@ class Stage:
         atexit.register(self._close)  # while what it was made from is still there
 
     def picture(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
-        """A state, drawn."""
+        """The picture of a state by MuJoCo, as uint8[height, width, 3]."""
         mujoco, category = self._mujoco, self._mujoco.mjtCatBit.mjCAT_ALL
         self.data.qpos[:], self.data.qvel[:] = qpos, qvel
         mujoco.mj_forward(self.model, self.data)
@@ -77,7 +77,7 @@ def _stage(path: str) -> Stage:
 
 
 def _source() -> str:
-    """Which of MuJoCo's ways to OpenGL is taken."""
+    """The name of the OpenGL backend that MuJoCo uses on this machine: egl, glfw or cgl, or MUJOCO_GL."""
     if sys.platform == "linux":
         return os.environ.get("MUJOCO_GL") or ("glfw" if any(os.environ.get(name) for name in SCREENS) else "egl")
     return os.environ.get("MUJOCO_GL") or ("cgl" if sys.platform == "darwin" else "glfw")

@@ -1,4 +1,4 @@
-"""MuJoCo's own numbers for any state, its accelerations sought to the last digit: what single functions are held to."""
+"""MuJoCo's results for any state, with a converged solver: the expected values of level 1."""
 
 import functools
 from typing import Any
@@ -43,7 +43,7 @@ class Oracle:
         return found
 
     def depths(self, state: Arrays) -> tuple[np.ndarray, np.ndarray]:
-        """How deep both ends of every capsule are in the floor, and that times where, along x; sorted, by capsule."""
+        """For both ends of every capsule the depth in the floor, and depth times x; sorted within each capsule."""
         data = self.forward(state, 0.0)
         depth, place = np.zeros((2, len(self.capsules), 2))
         for contact in data.contact[: data.ncon]:

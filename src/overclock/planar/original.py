@@ -1,4 +1,4 @@
-"""MuJoCo, and Gymnasium's files of the robots: what is asked for where MuJoCo itself has to speak."""
+"""Access to MuJoCo itself and to Gymnasium's model files, with the remedy where they are missing."""
 
 import importlib
 import importlib.util

@@ -1,4 +1,4 @@
-"""What recorded calls of Gymnasium's robots say, and what MuJoCo itself says of the same states.
+"""Cases of level 1 from recorded calls of Gymnasium's robots, and from MuJoCo in the same states.
 
 The reference's half of `modules.py`.
 """
@@ -36,12 +36,12 @@ def parameters_case(call: Call, names: tuple[str, ...]) -> Case:
 
 
 def constants_case(call: Call) -> Case:
-    """What MuJoCo makes of the file a robot is built from."""
+    """The numbers of MuJoCo's compiled model of a robot's file."""
     return Case({}, constants_of(oracle(call.after["fullpath"]).model))
 
 
 def draw_case(call: Call) -> Case:
-    """What a seed leads to."""
+    """A seed, and the noise that it leads to."""
     return Case({"seed": np.uint32(call.arguments["seed"])}, _noise(call))
 
 
@@ -56,25 +56,25 @@ def _noise(call: Call) -> Arrays:
 
 
 def matrix_case(call: Call, xml: str) -> Case:
-    """The mass matrix."""
+    """MuJoCo's mass matrix for the recorded state."""
     return Case({"qpos": call.before["qpos"]}, {"matrix": oracle(xml).matrix(state_of(call.before))})
 
 
 def bias_case(call: Call, xml: str) -> Case:
-    """Coriolis, centrifugal and gravity's forces."""
+    """The bias forces: Coriolis, centrifugal, gravity."""
     state = state_of(call.before)
     return Case(state, {"bias": oracle(xml).forward(state, 0.0).qfrc_bias.copy()})
 
 
 def contacts_case(call: Call, xml: str) -> Case:
-    """What touches the floor."""
+    """MuJoCo's contacts with the floor for the recorded state."""
     state = state_of(call.before)
     depth, place = oracle(xml).depths(state)
     return Case(state, {"depth": depth, "place": place})
 
 
 def accelerations_case(call: Call, xml: str) -> Case:
-    """Of all dofs, under a control."""
+    """The accelerations of all dofs under a control."""
     state, ctrl = state_of(call.before), np.asarray(call.arguments["ctrl"], np.float32)
     return Case({**state, "ctrl": ctrl}, {"qacc": oracle(xml).forward(state, ctrl).qacc.copy()})
 
@@ -88,12 +88,12 @@ def step_case(call: Call, xml: str, frames: int) -> Case:
 
 
 def cost_case(call: Call) -> Case:
-    """What an action costs."""
+    """The control cost that Gymnasium reported for an action."""
     return Case({"action": np.asarray(call.arguments["action"], np.float32)}, {"cost": np.float64(call.result)})
 
 
 def standing_case(call: Call) -> Case:
-    """What standing is worth, which is nothing where a robot has fallen."""
+    """The reward for standing, 0 if the robot has fallen."""
     return Case(state_of(call.after), {"bonus": np.float64(call.result), "fallen": not call.result})
 
 
@@ -103,7 +103,7 @@ def observe_case(call: Call) -> Case:
 
 
 def info_case(call: Call) -> Case:
-    """What Gymnasium tells beside the observation, as far as it follows from the state."""
+    """Gymnasium's `info`, as far as it follows from the state."""
     told = call.result[4]
     shown = {name: np.float64(told[name]) for name in ("x_position", "z_distance_from_origin") if name in told}
     return Case(state_of(call.after), shown)

@@ -50,12 +50,12 @@ def physics(env: MujocoEnv) -> Arrays:
 
 
 def read_state(env: gymnasium.Env) -> Arrays:
-    """What a step follows from, and the time limit's counter."""
+    """Everything that decides the next step, and the time limit's counter."""
     return {**physics(_robot(env)), "steps": np.array(_time_limit(env)._elapsed_steps or 0, np.int32)}
 
 
 def write_state(env: gymnasium.Env, values: Arrays) -> None:
-    """The inverse of `read_state`; a state that says nothing of the solver lets it start from zero."""
+    """The inverse of `read_state`; without solver values the solver starts from zero."""
     robot = _robot(env)
     robot.set_state(values["qpos"], values["qvel"])
     getattr(robot.data, GUESS)[:] = values.get(GUESS, 0.0)

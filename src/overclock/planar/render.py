@@ -60,7 +60,7 @@ class Pose:
         return [self.point(number, (0.0, 0.0)) for number in range(1, len(self.model.bodies))]
 
     def centre(self) -> np.ndarray:
-        """Of all masses."""
+        """The centre of all masses."""
         centres = [self.point(number, body.centre) for number, body in enumerate(self.model.bodies)]
         return np.average(centres, axis=0, weights=[body.mass for body in self.model.bodies])
 

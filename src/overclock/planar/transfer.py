@@ -1,4 +1,4 @@
-"""The robots' plans for level 4: PPO as it is usual for them, long enough to run, and margins in points of return.
+"""The robots' plans for level 4: PPO with common hyper-parameters until they run, and margins in points of return.
 
 Two robots that begin alike are apart after a hundred steps, so the two sides share their luck for a tenth of an
 episode: what a policy earns on either side differs by chance, and that is what the episodes average out.

@@ -1,4 +1,4 @@
-"""A robot of the planar engine and Gymnasium's in MuJoCo as a twin: what is compared, and what may go wrong.
+"""A robot of the planar engine and Gymnasium's in MuJoCo as a twin: contracts, tolerances and planted bugs.
 
 Every robot has two twins. The registered one compares with Gymnasium as it is. `exact` lets MuJoCo search its
 accelerations to the last digit, which leaves rounding as the only difference: the same physics, a million times as
@@ -66,7 +66,7 @@ class Closeness(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Robot:
-    """Names of one robot: here, in Gymnasium, and of the class its rules are written in there."""
+    """The names of one robot: our id, Gymnasium's id, and Gymnasium's class."""
 
     id: str
     original: str
@@ -79,7 +79,6 @@ class Robot:
 
     @property
     def package(self) -> str:
-        """Where its files lie."""
         return f"overclock.envs.{self.name}"
 
     def twin(
@@ -107,7 +106,7 @@ class Robot:
 
 
 def contract(step: Closeness, free: Closeness, reason: str, **more: Any) -> Contract:
-    """Every field, for one step and for free running; `more` as `Contract` takes it."""
+    """A contract with all fields; `step` and `free` are the tolerances, `more` goes to `Contract`."""
 
     def field(name: str, part: str, why: str = reason, draws: tuple[str, ...] = ()) -> Field:
         return Field(name, getattr(step, part), getattr(free, part), why, draws)
@@ -129,7 +128,7 @@ def contract(step: Closeness, free: Closeness, reason: str, **more: Any) -> Cont
 
 
 def falling(distance_to_limit: Callable[[Arrays], np.ndarray], margin: float) -> dict[str, Any]:
-    """What a contract says of robots that fall, and of rewards that end with it."""
+    """The options of a contract for robots that can fall."""
     return {
         "distance_to_limit": distance_to_limit,
         "limit_margin": margin,
@@ -139,6 +138,6 @@ def falling(distance_to_limit: Callable[[Arrays], np.ndarray], margin: float) ->
 
 
 def prepare() -> None:
-    """Say how to get what the references need, where it is not there."""
+    """Raise MissingError with the remedy if a package of the reference is missing."""
     if not all(importlib.util.find_spec(package) for package in ("gymnasium", "mujoco", "imageio")):
         raise MissingError(REMEDY)

@@ -1,4 +1,4 @@
-"""How light every dof and body is in the reference position: MuJoCo's dof_invweight0 and body_invweight0.
+"""Inverse weights in the reference position: MuJoCo's dof_invweight0 and body_invweight0.
 
 Computed in rational arithmetic and rounded once at the end. A floating-point inverse depends on the linear-algebra
 library's kernels, and so on the processor; a compiled model must be the same everywhere.

@@ -15,47 +15,26 @@ from typing import Any
 import numpy as np
 
 from overclock.errors import UsageError
+from overclock.recording import shapes
 from overclock.recording.decoding import Decoder, records, remember
 from overclock.recording.shape_json import KEEP, constant
-from overclock.recording.shapes import (
-    DEQUE,
-    DICT,
-    LIST,
-    TUPLE,
-    Array,
-    Choice,
-    Exactly,
-    Fixed,
-    Leaf,
-    Many,
-    Maybe,
-    Number,
-    Record,
-    Shape,
-    below,
-    describe,
-    equal_arrays,
-    inner_shapes,
-    leaves,
-    same,
-)
 
 Arrays = dict[str, np.ndarray]
-KINDS = {LIST: list, TUPLE: tuple, DEQUE: collections.deque}
+KINDS = {shapes.LIST: list, shapes.TUPLE: tuple, shapes.DEQUE: collections.deque}
 
 
-def encode(shape: Shape, value: Any, name: str = "") -> Arrays:
-    """A value as the leaves of its shape; zeros where there is nothing."""
-    arrays = _zeros(distinct(leaves(shape, name)))
+def encode(shape: shapes.Shape, value: Any, name: str = "") -> Arrays:
+    """A value as the leaves of its shape; a leaf of something that is not there is zero."""
+    arrays = _zeros(distinct(shapes.leaves(shape, name)))
     _encode(shape, value, name, (), arrays)
     return arrays
 
 
-def _zeros(known: Iterable[Leaf]) -> Arrays:
+def _zeros(known: Iterable[shapes.Leaf]) -> Arrays:
     return {leaf.name: np.zeros(leaf.shape, leaf.dtype) for leaf in known}
 
 
-def decode(shape: Shape, arrays: Mapping[str, np.ndarray], like: Any = None, name: str = "") -> Any:
+def decode(shape: shapes.Shape, arrays: Mapping[str, np.ndarray], like: Any = None, name: str = "") -> Any:
     """The value whose leaves these arrays are.
 
     `like` is the present value: its objects and dicts are changed in place and keep what the shape calls constant,
@@ -64,9 +43,9 @@ def decode(shape: Shape, arrays: Mapping[str, np.ndarray], like: Any = None, nam
     return Decoder(arrays).value(shape, name, *(() if like is None else (like,)))
 
 
-def distinct(found: Iterable[Leaf]) -> tuple[Leaf, ...]:
-    """The leaves, if no two have one name."""
-    by_name: dict[str, Leaf] = {}
+def distinct(found: Iterable[shapes.Leaf]) -> tuple[shapes.Leaf, ...]:
+    """The same leaves; UsageError where two have one name."""
+    by_name: dict[str, shapes.Leaf] = {}
     for leaf in found:
         if by_name.setdefault(leaf.name, leaf) is not leaf:
             raise UsageError(f"Two parts of the state would be called '{leaf.name}'; rename one in the reference.")
@@ -77,11 +56,11 @@ def prefixes(paths: Iterable[str]) -> dict[str, str]:
     """What the leaves of each attribute are called, or begin with: 'game.ball_x' -> 'game_ball_x', '_x' -> 'x'."""
     found: dict[str, str] = {}
     # First those that are names already: `x` keeps its name beside a private `_x`.
-    for path in sorted(paths, key=lambda path: (below("", path) != path, path)):
-        name, number = below("", path), 1
+    for path in sorted(paths, key=lambda path: (shapes.below("", path) != path, path)):
+        name, number = shapes.below("", path), 1
         while name in found.values():
             number += 1
-            name = f"{below('', path)}_{number}"
+            name = f"{shapes.below('', path)}_{number}"
         found[path] = name
     return {path: found[path] for path in paths}
 
@@ -89,27 +68,25 @@ def prefixes(paths: Iterable[str]) -> dict[str, str]:
 class InstanceCodec:
     """Encodes some attributes of an instance, named by their dotted paths from the unwrapped one, and decodes them."""
 
-    def __init__(self, attributes: Mapping[str, Shape]) -> None:
+    def __init__(self, attributes: Mapping[str, shapes.Shape]) -> None:
         self.attributes = dict(attributes)
         self.prefixes = prefixes(list(self.attributes))
         named = [(shape, self.prefixes[path]) for path, shape in self.attributes.items()]
-        self.leaves = distinct(leaf for shape, name in named for leaf in leaves(shape, name))
+        self.leaves = distinct(leaf for shape, name in named for leaf in shapes.leaves(shape, name))
         self.plain = frozenset(one for shape, name in named for one in plain_leaves(shape, name))
         self._records = {path: records(shape, self.prefixes[path]) for path, shape in self.attributes.items()}
         self._examples: dict[str, Any] = {}  # of every object and dict, for a time when an instance has none
 
     def holds(self, instance: Any) -> bool:
-        """Whether an instance has all the attributes; before its first reset it often has not."""
-        if not all(_has(instance, path) for path in self.attributes):
-            return False
+        """Whether an instance has all the attributes; before its first reset it often lacks some."""
         try:
             self.read(instance)
-        except UsageError:  # some are there, but None until the first reset
+        except UsageError:  # some are not there, or None until the first reset
             return False
         return True
 
     def read(self, instance: Any) -> Arrays:
-        """Every leaf; copies, which the instance never changes."""
+        """Encode the instance: a copy of every leaf."""
         arrays = _zeros(self.leaves)
         for path, shape in self.attributes.items():
             value = _get(instance, path)
@@ -119,67 +96,66 @@ class InstanceCodec:
         return arrays
 
     def write(self, instance: Any, arrays: Mapping[str, np.ndarray]) -> None:
-        """The inverse of `read`: one object that is reached by two paths stays one."""
+        """Put an instance into the state that `read` gave; UsageError where it does not read back the same."""
         if missing := [leaf.name for leaf in self.leaves if leaf.name not in arrays]:
             raise UsageError(f"The state to be written has no '{missing[0]}'.")
         decoder = Decoder(arrays, self._examples)
         for path, shape in self.attributes.items():
             _set(instance, path, decoder.value(shape, self.prefixes[path], _get(instance, path)))
         for name, found in self.read(instance).items():
-            if not equal_arrays(found, np.asarray(arrays[name])):
+            if not shapes.equal_arrays(found, np.asarray(arrays[name])):
                 raise UsageError(
                     f"The reference cannot be put into this state: '{name}' became {found.tolist()}, not "
                     f"{np.asarray(arrays[name]).tolist()}; some objects of it are shared now and are not in that state."
                 )
 
 
-def plain_leaves(shape: Shape, name: str = "") -> list[str]:
-    """The leaves that are numbers of their own: in no list, and neither None nor a choice at times."""
-    if isinstance(shape, Number | Array):
+def plain_leaves(shape: shapes.Shape, name: str = "") -> list[str]:
+    """The leaves that are always one number or one array: in no list, and neither None nor a choice at times."""
+    if isinstance(shape, shapes.Number | shapes.Array):
         return [name]
-    inside = inner_shapes(shape, name) if isinstance(shape, Fixed | Record) else []
+    inside = shapes.inner_shapes(shape, name) if isinstance(shape, shapes.Fixed | shapes.Record) else []
     return [leaf for inner, part in inside for leaf in plain_leaves(inner, part)]
 
 
-def _encode(shape: Shape, value: Any, name: str, at: tuple[int, ...], arrays: Arrays) -> None:
-    """Put a value into the arrays, at a place inside the lists around it."""
+def _encode(shape: shapes.Shape, value: Any, name: str, at: tuple[int, ...], arrays: Arrays) -> None:
     match shape:
-        case Number() | Array():
+        case shapes.Number() | shapes.Array():
             _store(shape, value, name, at, arrays[name])
-        case Maybe(of):
+        case shapes.Maybe(of):
             if value is not None:
-                arrays[below(name, "present")][at] = True
+                arrays[shapes.below(name, "present")][at] = True
                 _encode(of, value, name, at, arrays)
-        case Fixed(items, kind):
+        case shapes.Fixed(items, kind):
             # An array is taken for the sequence of its numbers: some environments keep either at different times.
             known = isinstance(value, KINDS[kind]) or (isinstance(value, np.ndarray) and value.ndim == 1)
             _require(known and len(value) == len(items), shape, value, name)
             for place, item in enumerate(items):
-                _encode(item, value[place], below(name, place), at, arrays)
-        case Many(of, capacity, kind):
+                _encode(item, value[place], shapes.below(name, place), at, arrays)
+        case shapes.Many(of, capacity, kind):
             _require(isinstance(value, KINDS[kind]), shape, value, name)
             if len(value) > capacity:
                 raise UsageError(
                     f"'{name}' has {len(value)} items and its codec has room for {capacity}; give it a larger capacity."
                 )
-            arrays[below(name, "length")][at] = len(value)
+            arrays[shapes.below(name, "length")][at] = len(value)
             for place, item in enumerate(value):
                 _encode(of, item, name, (*at, place), arrays)
-        case Record(_, fields):
+        case shapes.Record(_, fields):
             kept = _fields(shape, value, name)
             for key, inner in fields:
                 _require(constant(key) in kept, shape, f"one without {key!r}", name)
-                _encode(inner, kept[constant(key)], below(name, key), at, arrays)
-        case Choice(options):
-            chosen = [place for place, option in enumerate(options) if same(constant(option), value)]
+                _encode(inner, kept[constant(key)], shapes.below(name, key), at, arrays)
+        case shapes.Choice(options):
+            chosen = [place for place, option in enumerate(options) if shapes.same(constant(option), value)]
             _require(bool(chosen), shape, value, name)
             arrays[name][at] = chosen[0]
-        case Exactly(known):
-            _require(known is KEEP or same(constant(known), value), shape, value, name)
+        case shapes.Exactly(known):
+            _require(known is KEEP or shapes.same(constant(known), value), shape, value, name)
 
 
-def _fields(shape: Record, value: Any, name: str) -> dict[Any, Any]:
-    if shape.cls == DICT:
+def _fields(shape: shapes.Record, value: Any, name: str) -> dict[Any, Any]:
+    if shape.cls == shapes.DICT:
         _require(isinstance(value, dict), shape, value, name)
         return value
     known = f"{type(value).__module__}:{type(value).__qualname__}"
@@ -187,7 +163,7 @@ def _fields(shape: Record, value: Any, name: str) -> dict[Any, Any]:
     return vars(value)
 
 
-def _store(shape: Number | Array, value: Any, name: str, at: tuple[int, ...], into: np.ndarray) -> None:
+def _store(shape: shapes.Number | shapes.Array, value: Any, name: str, at: tuple[int, ...], into: np.ndarray) -> None:
     given = np.asarray(value)
     if given.dtype == into.dtype and given.shape == into.shape[len(at) :]:  # nearly always
         into[at] = given
@@ -196,12 +172,14 @@ def _store(shape: Number | Array, value: Any, name: str, at: tuple[int, ...], in
     with np.errstate(over="ignore", invalid="ignore"):
         into[at] = given
     if not np.can_cast(given.dtype, into.dtype):
-        _require(equal_arrays(into[at], given), shape, value, name)
+        _require(shapes.equal_arrays(into[at], given), shape, value, name)
 
 
-def _require(holds: bool, shape: Shape, value: Any, name: str) -> None:
+def _require(holds: bool, shape: shapes.Shape, value: Any, name: str) -> None:
     if not holds:
-        raise UsageError(f"'{name}' is {value!r:.80}, and its codec holds {describe(shape)}; profile it for longer.")
+        raise UsageError(
+            f"'{name}' is {value!r:.80}, and its codec holds {shapes.describe(shape)}; profile it for longer."
+        )
 
 
 def _holder(instance: Any, path: str) -> tuple[Any, str]:
@@ -210,13 +188,6 @@ def _holder(instance: Any, path: str) -> tuple[Any, str]:
     for part in outer:
         found = getattr(found, part)
     return found, last
-
-
-def _has(instance: Any, path: str) -> bool:
-    try:
-        return hasattr(*_holder(instance, path))
-    except AttributeError:
-        return False
 
 
 def _get(instance: Any, path: str) -> Any:

@@ -13,25 +13,8 @@ from typing import Any
 import numpy as np
 
 from overclock.errors import UsageError
+from overclock.recording import shapes
 from overclock.recording.shape_json import KEEP, constant, imported
-from overclock.recording.shapes import (
-    DEQUE,
-    DICT,
-    TUPLE,
-    Array,
-    Choice,
-    Exactly,
-    Fixed,
-    Many,
-    Maybe,
-    Number,
-    Record,
-    Shape,
-    below,
-    equal_arrays,
-    inner_shapes,
-    leaves,
-)
 
 
 class _Missing:
@@ -49,32 +32,32 @@ class Decoder:
         self._made: dict[int, tuple[Any, Any, bytes]] = {}  # by what was there: that, what it became, its leaves
         self._buffers: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # by an array that owns memory: it, its copy
 
-    def value(self, shape: Shape, name: str, like: Any = MISSING, at: tuple[int, ...] = ()) -> Any:
+    def value(self, shape: shapes.Shape, name: str, like: Any = MISSING, at: tuple[int, ...] = ()) -> Any:
         """The value of a shape from the leaves below a name, at a place inside the lists around it.
 
         `like` is the present value, whose objects are changed in place.
         """
         match shape:
-            case Number(dtype, python):
+            case shapes.Number(dtype, python):
                 number = np.dtype(dtype).type(self._arrays[name][at])
                 return number.item() if python else number
-            case Maybe(of):
-                present = bool(self._arrays[below(name, "present")][at])
+            case shapes.Maybe(of):
+                present = bool(self._arrays[shapes.below(name, "present")][at])
                 return self.value(of, name, MISSING if like is None else like, at) if present else None
-            case Choice(options):
+            case shapes.Choice(options):
                 chosen = int(self._arrays[name][at])
                 if not 0 <= chosen < len(options):
                     raise UsageError(f"'{name}' shall be number {chosen} of {len(options)} constants.")
                 return constant(options[chosen])
-            case Exactly(known):
+            case shapes.Exactly(known):
                 return self._constant(known, like, name)
-            case Fixed():
+            case shapes.Fixed():
                 return self._shared(shape, like, name, at, lambda: self._fixed(shape, name, like, at))
-            case Many():
+            case shapes.Many():
                 return self._shared(shape, like, name, at, lambda: self._list(shape, name, like, at))
-            case Array():
+            case shapes.Array():
                 return self._shared(shape, like, name, at, lambda: self._array(shape, self._arrays[name][at], like))
-            case Record():
+            case shapes.Record():
                 return self._record(shape, name, like, at)
 
     def _constant(self, known: Any, like: Any, name: str) -> Any:
@@ -84,10 +67,10 @@ class Decoder:
             raise UsageError(f"'{name}' is a constant that the codec does not know and that no instance shows now.")
         return constant(known)
 
-    def _content(self, shape: Shape, name: str, at: tuple[int, ...]) -> bytes:
-        return b"".join(np.asarray(self._arrays[leaf.name][at]).tobytes() for leaf in leaves(shape, name))
+    def _content(self, shape: shapes.Shape, name: str, at: tuple[int, ...]) -> bytes:
+        return b"".join(np.asarray(self._arrays[leaf.name][at]).tobytes() for leaf in shapes.leaves(shape, name))
 
-    def _shared(self, shape: Shape, like: Any, name: str, at: tuple[int, ...], make: Any) -> Any:
+    def _shared(self, shape: shapes.Shape, like: Any, name: str, at: tuple[int, ...], make: Any) -> Any:
         """What `make` makes, or what was made of the same thing before if that has the same content."""
         if like is MISSING or isinstance(like, tuple):
             return make()
@@ -100,13 +83,13 @@ class Decoder:
             self._made[id(like)] = like, made, content
         return made
 
-    def _fixed(self, shape: Fixed, name: str, like: Any, at: tuple[int, ...]) -> Any:
+    def _fixed(self, shape: shapes.Fixed, name: str, like: Any, at: tuple[int, ...]) -> Any:
         likes = enumerate(zip(shape.items, _items(like, len(shape.items)), strict=True))
-        made = [self.value(item, below(name, place), one, at) for place, (item, one) in likes]
+        made = [self.value(item, shapes.below(name, place), one, at) for place, (item, one) in likes]
         return _sequence(made, shape.kind, like)
 
-    def _list(self, shape: Many, name: str, like: Any, at: tuple[int, ...]) -> Any:
-        length = int(self._arrays[below(name, "length")][at])
+    def _list(self, shape: shapes.Many, name: str, like: Any, at: tuple[int, ...]) -> Any:
+        length = int(self._arrays[shapes.below(name, "length")][at])
         if not 0 <= length <= shape.capacity:
             raise UsageError(f"'{name}' shall have {length} items, and its codec has room for {shape.capacity}.")
         likes = _items(like, length)
@@ -118,14 +101,13 @@ class Decoder:
             made.append(self.value(shape.of, name, fresh, (*at, place)))
         return _sequence(made, shape.kind, like)
 
-    def _array(self, shape: Array, new: np.ndarray, like: Any) -> np.ndarray:
-        """A copy; with the dtype of what is there if that holds it, and where that was a view, a view again."""
+    def _array(self, shape: shapes.Array, new: np.ndarray, like: Any) -> np.ndarray:
         new = np.array(new, shape.dtype)
         if not isinstance(like, np.ndarray) or like.shape != new.shape:
             return new
         with np.errstate(over="ignore", invalid="ignore"):
             cast = new.astype(like.dtype)
-        if not equal_arrays(cast, new):
+        if not shapes.equal_arrays(cast, new):
             return new
         made = self._memory(like)
         made[...] = cast
@@ -146,7 +128,7 @@ class Decoder:
         start = like.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
         return np.ndarray(like.shape, like.dtype, memory, start, like.strides)
 
-    def _record(self, shape: Record, name: str, like: Any, at: tuple[int, ...]) -> Any:
+    def _record(self, shape: shapes.Record, name: str, like: Any, at: tuple[int, ...]) -> Any:
         content = self._content(shape, name, at)
         if like is MISSING:
             like = self._examples.get(name, MISSING)
@@ -157,77 +139,76 @@ class Decoder:
         if known is not None:  # one thing now, two different ones in the state that is written
             like = cloned(shape, like)
         self._made[id(like)] = like, like, content
-        fields = like if shape.cls == DICT else vars(like)
+        fields = like if shape.cls == shapes.DICT else vars(like)
         for key, inner in shape.fields:
             known_key = constant(key)
-            fields[known_key] = self.value(inner, below(name, key), fields.get(known_key, MISSING), at)
+            fields[known_key] = self.value(inner, shapes.below(name, key), fields.get(known_key, MISSING), at)
         return like
 
 
-def cloned(shape: Shape, like: Any) -> Any:
-    """Another one like it: its own objects, dicts and lists where the shape has some, the same constants."""
+def cloned(shape: shapes.Shape, like: Any) -> Any:
+    """A copy of a value: its own objects, dicts and lists where the shape has some, the same constants."""
     if like is MISSING or like is None:
         return like
     match shape:
-        case Maybe(of):
+        case shapes.Maybe(of):
             return cloned(of, like)
-        case Fixed(items, kind):
+        case shapes.Fixed(items, kind):
             return _sequence([cloned(item, one) for item, one in zip(items, like, strict=True)], kind, like)
-        case Many(of, _, kind):
+        case shapes.Many(of, _, kind):
             return _sequence([cloned(of, one) for one in like], kind, like)
-        case Record(cls, fields):
+        case shapes.Record(cls, fields):
             other = copy.copy(like)
-            inside = other if cls == DICT else vars(other)
+            inside = other if cls == shapes.DICT else vars(other)
             inside.update({constant(key): cloned(inner, inside[constant(key)]) for key, inner in fields})
             return other
         case _:
             return like
 
 
-def records(shape: Shape, name: str) -> list[str]:
+def records(shape: shapes.Shape, name: str) -> list[str]:
     """The names of the objects and dicts inside a value of this shape."""
-    own = [name] if isinstance(shape, Record) else []
-    return own + [one for inner, part in inner_shapes(shape, name) for one in records(inner, part)]
+    own = [name] if isinstance(shape, shapes.Record) else []
+    return own + [one for inner, part in shapes.inner_shapes(shape, name) for one in records(inner, part)]
 
 
-def remember(shape: Shape, value: Any, name: str, examples: dict[str, Any]) -> None:
-    """Note one example of every object and dict in a value, for a time when there is none."""
+def remember(shape: shapes.Shape, value: Any, name: str, examples: dict[str, Any]) -> None:
+    """Note one example of every object and dict in a value, to make others like it from."""
     if value is None:
         return
     match shape:
-        case Maybe(of):
+        case shapes.Maybe(of):
             remember(of, value, name, examples)
-        case Fixed(items, _):
+        case shapes.Fixed(items, _):
             for place, (item, one) in enumerate(zip(items, value, strict=False)):
-                remember(item, one, below(name, place), examples)
-        case Many(of, _, _):
+                remember(item, one, shapes.below(name, place), examples)
+        case shapes.Many(of, _, _):
             for one in value:
                 remember(of, one, name, examples)
-        case Record(cls, fields):
-            inside = value if cls == DICT else vars(value)
+        case shapes.Record(cls, fields):
+            inside = value if cls == shapes.DICT else vars(value)
             if name not in examples and all(constant(key) in inside for key, _ in fields):
                 examples[name] = cloned(shape, value)
             for key, inner in fields:
-                remember(inner, inside.get(constant(key)), below(name, key), examples)
+                remember(inner, inside.get(constant(key)), shapes.below(name, key), examples)
 
 
 def _items(like: Any, length: int) -> list[Any]:
-    """The present items of a sequence, and nothing for those that it does not have."""
     present = list(like) if isinstance(like, list | tuple | collections.deque) else []
     return (present + [MISSING] * length)[:length]
 
 
 def _sequence(items: list[Any], kind: str, like: Any) -> Any:
-    if kind == TUPLE:
+    if kind == shapes.TUPLE:
         return tuple(items)
-    if kind == DEQUE:
+    if kind == shapes.DEQUE:
         return collections.deque(items, like.maxlen if isinstance(like, collections.deque) else None)
     return items
 
 
 def _new(cls: str, name: str) -> Any:
     """An object as it is before its constructor has run; all its fields are written afterwards."""
-    if cls == DICT:
+    if cls == shapes.DICT:
         return {}
     try:
         return object.__new__(imported(cls))

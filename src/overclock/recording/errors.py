@@ -29,7 +29,7 @@ class UnsupportedError(OverclockError):
         self.share: tuple[int, int] | None = None  # statements that were translated before, and all there are
 
     def locate(self, place: Place) -> None:
-        """Say where it happened; the innermost place that was given stays."""
+        """Note where it happened; the innermost place that was noted stays."""
         self.place = self.place or place
 
     def __str__(self) -> str:
@@ -41,11 +41,11 @@ class UnsupportedError(OverclockError):
 
 
 class AlwaysRaisesError(UnsupportedError):
-    """A statement of the reference that raises whatever the values are: where that depends, it is never reached."""
+    """A statement that raises whatever the values are: where a value decides whether it runs, it is never reached."""
 
 
 class StartAnewError(Exception):
-    """Something was found out that changes everything before: the translation starts anew."""
+    """Something was found out that changes what was translated before: the translation starts again."""
 
 
 class NeedsStateError(StartAnewError):

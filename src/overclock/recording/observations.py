@@ -46,7 +46,7 @@ def parts(space: spaces.Space[Any]) -> list[tuple[tuple[Key, ...], spaces.Space[
 
 
 def flatten(space: spaces.Space[Any], value: Any) -> np.ndarray:
-    """A value of the space as one array; a copy."""
+    """A value of the space as one array, which is a copy."""
     if isinstance(space, spaces.Box):
         return np.array(value)
     dtype = _dtype(space)
@@ -55,7 +55,7 @@ def flatten(space: spaces.Space[Any], value: Any) -> np.ndarray:
 
 
 def unflatten(space: spaces.Space[Any], flat: np.ndarray) -> Any:
-    """The inverse of `flatten`, for actions."""
+    """The value of a space from its flat array, as an action is given to an instance."""
     if isinstance(space, spaces.Discrete):
         return int(flat)
     if isinstance(space, NUMBERS):
@@ -85,7 +85,6 @@ def flat_space(space: spaces.Space[Any]) -> FlatSpace:
 
 
 def _dtype(space: spaces.Space[Any]) -> np.dtype:
-    """That of all parts, or one that holds all of them; choices are int64, as Gymnasium's are."""
     found = {
         np.dtype(np.int64) if isinstance(part, spaces.Discrete) else np.dtype(part.dtype) for _, part in parts(space)
     }
@@ -114,7 +113,7 @@ def _at(value: Any, path: tuple[Key, ...]) -> Any:
 
 
 def _cast(value: Any, part: spaces.Space[Any], dtype: np.dtype, path: tuple[Key, ...]) -> np.ndarray:
-    """One part in the dtype of the whole array; a part that would lose something by it is not of its space."""
+    """One part in the dtype of the whole array; UsageError for a part that would lose something by it."""
     given = np.asarray(value)
     cast = given.astype(dtype)
     wanted = tuple(part.shape or ())

@@ -152,7 +152,7 @@ def _key_to_json(key: Any) -> Any:
 
 
 def _constant_to_json(value: Any) -> Any:
-    """A constant, or TypeError where JSON has no way to hold it."""
+    """A constant as JSON; TypeError where JSON cannot hold it."""
     if isinstance(value, Named):
         return {"named": value.name, "text": value.text}
     if isinstance(value, enum.Enum):
@@ -171,7 +171,6 @@ def _constant_to_json(value: Any) -> Any:
 
 
 def _name(name: str, value: Any) -> dict[str, str]:
-    """A constant by its name, if that leads back to it."""
     try:
         found = Named(name).found()
     except UsageError as error:

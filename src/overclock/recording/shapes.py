@@ -110,7 +110,7 @@ NONE = Exactly(None)
 
 @dataclasses.dataclass(frozen=True)
 class Leaf:
-    """One array of the flattened value."""
+    """One of the arrays that a value is laid out as."""
 
     name: str
     dtype: str
@@ -211,12 +211,12 @@ def join(a: Shape, b: Shape) -> Shape:
 
 
 def join_numbers(a: Number, b: Number) -> Number:
-    """Python's numbers and NumPy's: the value of either fits."""
+    """The smallest number type that holds both."""
     return Number(str(np.result_type(a.dtype, b.dtype)), a.python and b.python)
 
 
 def _widened(shape: Shape) -> Shape:
-    """A constant as the kind of thing it is."""
+    """The shape of a constant as that of its type, so that it can be joined."""
     return of_python(shape.value) if isinstance(shape, Exactly) else shape
 
 

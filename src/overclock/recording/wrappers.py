@@ -14,7 +14,7 @@ TRANSPARENT = (OrderEnforcing, PassiveEnvChecker, TimeLimit)
 
 
 def wrapped(env: Any) -> list[Any]:
-    """An environment and everything it is wrapped in, from the outside to the inside."""
+    """An environment and everything that it wraps, from the outside to the inside."""
     found = [env]
     while isinstance(found[-1], gymnasium.Wrapper):
         found.append(found[-1].env)
@@ -22,11 +22,11 @@ def wrapped(env: Any) -> list[Any]:
 
 
 def outermost(env: Any) -> Any:
-    """What answers to `reset` and `step` first, apart from wrappers that change nothing."""
+    """The outermost object whose `reset` and `step` do more than pass the call on."""
     return next(one for one in wrapped(env) if not isinstance(one, TRANSPARENT))
 
 
 def time_limit(env: Any) -> int | None:
-    """After how many steps a wrapper ends an episode."""
+    """The number of steps after which a wrapper ends an episode, None where none does."""
     limits = [one._max_episode_steps for one in wrapped(env) if isinstance(one, TimeLimit)]
     return min((limit for limit in limits if limit < UNLIMITED), default=None)

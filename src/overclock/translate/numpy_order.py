@@ -8,7 +8,7 @@ site before those of the next.
 from pathlib import Path
 
 from overclock.translate.ir.nodes import Block, Const, If, Let, Loop
-from overclock.translate.python.draws import DrawSite
+from overclock.translate.ir.sites import DrawSite
 
 # (method, form) that give NumPy's numbers; `choice` and `integers` with arguments of the run time are drawn otherwise.
 REPRODUCED = {

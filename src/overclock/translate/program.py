@@ -5,7 +5,7 @@ from typing import Any
 
 from overclock.recording.shapes import Leaf, Shape
 from overclock.translate.ir.nodes import Block, Operand, Var
-from overclock.translate.python.draws import DrawSite
+from overclock.translate.ir.sites import DrawSite
 
 
 @dataclasses.dataclass

@@ -13,53 +13,52 @@ from overclock.translate.ir.nodes import Block, Const, If, Let, Loop, Operand, V
 from overclock.translate.ir.passes import _frozen
 from overclock.translate.ir.values import Value
 from overclock.translate.python.frames import source_of
-from overclock.translate.python.interpreter import Interpreter
+from overclock.translate.python.machine import Machine
+from overclock.translate.python.operators.sequences import entries_of, iterate
 
 MASK = "action_mask"  # the key of an info under which references tell which actions are legal
 Shows = tuple[ast.expr, Any]  # an expression that shows something of a state, and the function it stands in
-Flat = Callable[[Interpreter, Value], Operand]
+Flat = Callable[[Machine, Value], Operand]
 
 
-def flat_mask(interpreter: Interpreter, value: Value) -> Operand:
+def flat_mask(machine: Machine, value: Value) -> Operand:
     """An action mask as flags."""
-    return interpreter.builder.cast(interpreter.operand(value), "bool")
+    return machine.builder.cast(machine.operand(value), "bool")
 
 
-def flat_observation(interpreter: Interpreter, space: Any, value: Value) -> Operand:
+def flat_observation(machine: Machine, space: Any, value: Value) -> Operand:
     """An observation as one array, in the order of `observations.parts`."""
     kind = type(space).__name__
     if kind in ("Tuple", "Dict"):
-        parts = [_ravelled(interpreter, one) for one in _parts(interpreter, space, value)]
+        parts = [_ravelled(machine, one) for one in _parts(machine, space, value)]
         dtype = str(np.result_type(*(part.type.dtype for part in parts)))
-        cast = [interpreter.builder.cast(part, dtype) for part in parts]
-        return interpreter.builder.let("concatenate", lambda *a: np.concatenate(a), *cast, several=True)
-    operand = interpreter.operand(value)
+        cast = [machine.builder.cast(part, dtype) for part in parts]
+        return machine.builder.let("concatenate", lambda *a: np.concatenate(a), *cast, several=True)
+    operand = machine.operand(value)
     dtype = str(space.dtype) if kind != "Discrete" else "int64"
     if math.prod(operand.type.shape) != math.prod(space.shape):
         raise UnsupportedError(f"an observation has the shape {operand.type.shape}, which {space} does not hold")
     if operand.type.shape != tuple(space.shape):
-        operand = interpreter.builder.let(
+        operand = machine.builder.let(
             "reshape", lambda a: np.reshape(a, space.shape), operand, shape=tuple(space.shape)
         )
-    return interpreter.builder.cast(operand, dtype)
+    return machine.builder.cast(operand, dtype)
 
 
-def _parts(interpreter: Interpreter, space: Any, value: Value) -> list[Operand]:
+def _parts(machine: Machine, space: Any, value: Value) -> list[Operand]:
     kind = type(space).__name__
     if kind == "Tuple":
-        items = interpreter.iterate(value)
-        return [
-            one for inner, item in zip(space.spaces, items, strict=True) for one in _parts(interpreter, inner, item)
-        ]
+        items = iterate(machine, value)
+        return [one for inner, item in zip(space.spaces, items, strict=True) for one in _parts(machine, inner, item)]
     if kind == "Dict":
-        found = interpreter.entries(value)
-        return [one for key, inner in space.spaces.items() for one in _parts(interpreter, inner, found[key])]
-    operand = interpreter.operand(value)
-    return [interpreter.builder.cast(operand, str(space.dtype))]
+        found = entries_of(machine, value)
+        return [one for key, inner in space.spaces.items() for one in _parts(machine, inner, found[key])]
+    operand = machine.operand(value)
+    return [machine.builder.cast(operand, str(space.dtype))]
 
 
-def _ravelled(interpreter: Interpreter, operand: Operand) -> Operand:
-    return interpreter.builder.let("reshape", lambda a: np.reshape(a, (-1,)), operand, shape=(-1,))
+def _ravelled(machine: Machine, operand: Operand) -> Operand:
+    return machine.builder.let("reshape", lambda a: np.reshape(a, (-1,)), operand, shape=(-1,))
 
 
 class Keys:

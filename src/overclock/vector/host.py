@@ -22,7 +22,7 @@ from overclock.env.options import checked_options
 from overclock.env.rng import Rng
 from overclock.env.spaces import Space
 from overclock.errors import UsageError
-from overclock.vector.fused.support import kernel_is_fastest
+from overclock.vector.fused.support import fastest_host_backend
 from overclock.vector.resets import Fresh, Resets
 from overclock.vector.vectorize import VectorEnv, vectorize
 
@@ -214,8 +214,7 @@ def host_vector(
 
         return NumpyHostVector(env, num_envs, autoreset, params, seed)
     venv = vectorize(env, num_envs, autoreset, resets, backend)
-    if backend == "auto":  # arrays of NumPy lie where the processor computes, whatever device JAX uses
-        venv = dataclasses.replace(venv, backend="c" if kernel_is_fastest(venv, "c") else "xla")
+    venv = dataclasses.replace(venv, backend=fastest_host_backend(venv))
     if venv.backend == "c":
         from overclock.vector.kernel_host import KernelHostVector
 

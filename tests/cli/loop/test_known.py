@@ -37,10 +37,10 @@ def test_a_row_says_what_was_seen_or_why_not():
 def test_every_row_is_reported_and_one_that_does_not_hold_is_an_exit_code(capsys, monkeypatch, tmp_path):
     rows, planted = iter([HELD, {"name": "y", "outcome": "refused", "sentence": "No."}]), []
 
-    def translated(one, folder, ways, measure, mutants, say):
+    def translated(one, folder, options, measure, mutants, say):
         planted.append(mutants)
-        ways.progress("uniform, float64", 1, 2)
-        ways.progress("uniform, float64", 2, 2)
+        options.progress("uniform, float64", 1, 2)
+        options.progress("uniform, float64", 2, 2)
         return next(rows)
 
     monkeypatch.setattr("overclock.recipe.studies.known_environments.translate_known", translated)

@@ -8,7 +8,7 @@ import sys
 import threading
 
 import pytest
-from recipe.run_story import Story, sign_error, written
+from recipe.written_journal import JournalWriter, finished_run, write_until_sign_error
 
 from overclock import cli
 from overclock.cli import parse
@@ -33,7 +33,7 @@ def _here(tmp_path, monkeypatch):
 
 @pytest.fixture
 def finished(tmp_path):
-    written(tmp_path / "runs" / "cartpole-1")
+    finished_run(tmp_path / "runs" / "cartpole-1")
 
 
 @pytest.mark.usefixtures("finished")
@@ -94,14 +94,14 @@ def test_watching_a_finished_run_prints_its_lines_and_ends(capsys):
 
 def test_watching_a_run_that_was_killed_says_how_to_go_on(capsys, tmp_path):
     with Run.create(tmp_path / "runs" / "a", {}) as run:
-        sign_error(Story(run))
+        write_until_sign_error(JournalWriter(run))
     assert cli.main(["watch"]) == 0
     assert "`overclock resume runs/a` goes on" in capsys.readouterr().out.splitlines()[-1]
 
 
 def test_the_status_of_a_run_that_was_killed_names_the_command_that_goes_on(capsys, tmp_path):
     with Run.create(tmp_path / "runs" / "a", {}) as run:
-        sign_error(Story(run))
+        write_until_sign_error(JournalWriter(run))
     assert cli.main(["status", "--json"]) == 0
     assert "`overclock resume runs/a` goes on" in json.loads(capsys.readouterr().out)["waits_for"]
 
@@ -109,7 +109,7 @@ def test_the_status_of_a_run_that_was_killed_names_the_command_that_goes_on(caps
 def test_lines_come_while_the_run_is_under_way(capsys, tmp_path, monkeypatch):
     """Every pause of the watcher is a moment in which the run does something."""
     with Run.create(tmp_path / "runs" / "a", {}) as run:
-        story = Story(run)
+        story = JournalWriter(run)
         story.start()
         turns = iter([lambda: story.phase(1, "modules"), lambda: None, story.end])
         seen = []
@@ -130,7 +130,7 @@ def test_leaving_is_no_error_and_leaves_the_run_alone(capsys, tmp_path, monkeypa
         raise KeyboardInterrupt
 
     with Run.create(tmp_path / "runs" / "a", {}) as run:
-        Story(run).start()
+        JournalWriter(run).start()
         monkeypatch.setattr(watch.time, "sleep", interrupt)
         assert cli.main(["watch"]) == 0
         assert "run started" in capsys.readouterr().out
@@ -156,8 +156,8 @@ def test_on_a_terminal_the_status_is_redrawn_until_the_run_ends(tmp_path):
 
     reader = threading.Thread(target=read)
     with Run.create(tmp_path / "runs" / "a", {}) as run:
-        story = Story(run)
-        sign_error(story)
+        story = JournalWriter(run)
+        write_until_sign_error(story)
         process = subprocess.Popen(
             [sys.executable, "-c", ON_A_TERMINAL, str(run.folder)],
             stdout=side,

@@ -160,10 +160,10 @@ def test_a_wrong_command_is_one_sentence_and_exit_code_2(project, tmp_path, monk
 
 
 def test_in_a_log_every_finished_piece_of_judging_is_a_line_on_stderr(project, tmp_path, monkeypatch, capsys):
-    def translate(project, run_id, ways, changes):
-        ways.progress("uniform actions, float64", 1, 2)
-        ways.progress("uniform actions, float64", 2, 2)
-        ways.say("level 3: the reward differs.")
+    def translate(project, run_id, options, changes, program):
+        options.progress("uniform actions, float64", 1, 2)
+        options.progress("uniform actions, float64", 2, 2)
+        options.say("level 3: the reward differs.")
         free = {"basis": "self-reported", "calls": 0, "tokens": 0, "dollars": 0.0, "calls_never_closed": 0}
         cost = {**free, "tasks_not_reported": 0}
         return Finished("stuck", "It differs.", project.folder, project.folder, cost)

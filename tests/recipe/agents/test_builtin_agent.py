@@ -10,9 +10,8 @@ from overclock.errors import UsageError
 from overclock.recipe.agents.base import Task
 from overclock.recipe.agents.builtin_agent import PRINTERS, BuiltInAgent, contract_of_program, program_of
 from overclock.recipe.contract.file import load_contract, write_contract
-from overclock.recipe.loop.parts import Options
+from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.loop.translate import translate
-from overclock.recipe.loop.ways import Ways
 from overclock.recipe.project.new import new_project
 from overclock.recipe.project.project import AgentChoice, Changes, Project
 from overclock.recording.errors import UnsupportedError
@@ -104,7 +103,7 @@ def test_what_it_cannot_translate_is_said_with_its_place(tmp_path: Path, monkeyp
 
 @pytest.mark.long
 def test_a_bare_id_becomes_a_verified_environment_without_a_model(made: Project) -> None:
-    finished = translate(made, "run", Ways(options=Options(optimise=False)), Changes(levels=(1, 2, 3)))
+    finished = translate(made, "run", RunOptions(steps=OptionalSteps(optimise=False)), Changes(levels=(1, 2, 3)))
     assert finished.outcome == "done", finished.sentence
 
 
@@ -113,7 +112,7 @@ def test_what_it_has_translated_and_cannot_repair_is_said_with_what_the_judge_fo
 ) -> None:
     text = print_jax(program_of("lake", made.reference.make()))
     monkeypatch.setitem(PRINTERS, "jax", lambda program: f"import os\n{text}")
-    finished = translate(made, "run", Ways(), Changes(levels=(1,)))
+    finished = translate(made, "run", RunOptions(), Changes(levels=(1,)))
     assert finished.outcome == "stuck"
     found, left = finished.sentence.split(" The built-in translator has translated; it cannot repair. ")
     assert found.startswith("hygiene: ")
@@ -148,7 +147,7 @@ def test_several_choices_at_once_are_actions_and_observations_as_our_spaces_have
     monkeypatch.setattr("sys.path", list(sys.path))
     (tmp_path / "locks.py").write_text(SEVERAL)
     made = new_project(tmp_path / "made", str(tmp_path / "locks.py"), "jax", AgentChoice("builtin"), max_steps=9)
-    finished = translate(made.project, "run", Ways(options=Options(optimise=False)), Changes(levels=(1,)))
+    finished = translate(made.project, "run", RunOptions(steps=OptionalSteps(optimise=False)), Changes(levels=(1,)))
     assert finished.outcome == "done", finished.sentence
 
 
@@ -164,7 +163,7 @@ def test_an_observation_that_no_state_shows_is_held_as_part_of_it(
     made = new_project(tmp_path / "made", str(tmp_path / "locks_shown.py"), "jax", AgentChoice("builtin"), max_steps=9)
     assert "observation" in [field.name for field in made.project.contract.state]
     project = in_float64(made.project)
-    finished = translate(project, "run", Ways(options=Options(optimise=False)), Changes(levels=levels))
+    finished = translate(project, "run", RunOptions(steps=OptionalSteps(optimise=False)), Changes(levels=levels))
     assert finished.outcome == "done", finished.sentence
 
 

@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from recipe.run_story import Story
+from recipe.written_journal import JournalWriter
 
 from overclock.errors import UsageError
 from overclock.recipe.agents import Work, by_name
@@ -55,7 +55,7 @@ def test_a_script_may_be_a_function_and_cannot_leave_the_folder(task):
 def earlier(tmp_path):
     """The folder of a run with two tasks that ended, one that was refused, and one that was cut off."""
     with Run.create(tmp_path / "earlier", {}) as run:
-        story = Story(run)
+        story = JournalWriter(run)
         story.start()
         story.task("a/1", 1, reason="It had nothing more to do.")
         story.freeze("a/1", env=b"one", extra__b=b"b")

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from overclock.recipe.contract.distributions import known, known_draws
-from overclock.recipe.contract.draw_samples import Facts
 from overclock.recipe.contract.fields import DrawField
 from overclock.recipe.contract.file import Closeness, ContractFile
+from overclock.recipe.contract.sample_statistics import SampleStatistics
 
 CONTRACT = ContractFile((), precisions={"float64": Closeness()})
 LUCK = np.random.default_rng(5)
@@ -27,7 +27,7 @@ def orders(n, k=None):
 
 def wrong(draw, sample):
     """The facts of a sample that are not as they should be, by NumPy and by JAX."""
-    facts = Facts(known_draws([draw]))
+    facts = SampleStatistics(known_draws([draw]))
     values = {"x": sample(facts.events)}
     expected, found = facts.expected(), []
     for xp in (np, jnp):
@@ -107,6 +107,6 @@ def test_what_is_not_known_is_not_guessed(draw):
 
 
 def test_many_numbers_at_once_get_along_with_fewer_events():
-    facts = Facts(known_draws([plain("random", "size=4096", (4096,))]))
+    facts = SampleStatistics(known_draws([plain("random", "size=4096", (4096,))]))
     assert facts.events == 512
     assert len(facts.expected()["distance of x from random(size=4096)"]) == 64

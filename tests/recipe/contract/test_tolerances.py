@@ -7,9 +7,9 @@ import pytest
 
 from overclock.errors import UsageError
 from overclock.recipe.contract.file import Closeness, ContractFile, StateField, load_contract, write_contract
+from overclock.recipe.contract.outputs import close_to
 from overclock.recipe.contract.thresholds import Limits
 from overclock.recipe.contract.tolerances import ACTIONS, MIXED, REWARDS, ROUNDING, SINGLE, Numbers, closeness
-from overclock.recipe.contract.values import close_to
 from overclock.verify.compare import judge
 from overclock.verify.contract import Contract
 from overclock.verify.sides.subject import Observed

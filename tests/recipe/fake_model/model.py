@@ -8,9 +8,9 @@ from pathlib import Path
 from recipe.fake_model.answers import WRITERS, Reply
 from recipe.fake_model.script import Step, Turn, Write, fitting, tool_call
 
-from overclock.recipe.gateway.backend import JSON_TYPE, Answer, CutError, problem
+from overclock.recipe.gateway.backend import JSON_TYPE, Answer, CutError, error_body
 from overclock.recipe.gateway.call import Call
-from overclock.recipe.gateway.dialects.base import Said
+from overclock.recipe.gateway.dialects.base import Entry
 from overclock.recipe.gateway.reader import EVENT_STREAM
 from overclock.recipe.gateway.tokens import Tokens
 
@@ -42,7 +42,7 @@ class ScriptedModel:
         """As `ModelBackend.answer`."""
         if call.operation == "count":
             return Answer(200, JSON_TYPE, iter([_json(WRITERS[call.dialect.name].counted(self._tokens.input))]))
-        said = list(call.dialect.said(call.json))
+        said = list(call.dialect.conversation(call.json))
         prompt, done = _current(said)
         turn = self._choose(prompt)
         fault = turn.fault if turn else None
@@ -90,7 +90,7 @@ class ScriptedModel:
             raise CutError("the script says that the connection breaks")
 
 
-def _current(said: list[Said]) -> tuple[str, int]:
+def _current(said: list[Entry]) -> tuple[str, int]:
     """The prompt that is being worked on, and how many tool results it has led to."""
     start = max((index + 1 for index, entry in enumerate(said) if entry.kind == "final"), default=0)
     prompt = "\n".join(entry.text for entry in said[start:] if entry.kind == "prompt")
@@ -104,7 +104,7 @@ def _next_step(turn: Turn, steps: list[Step], done: int) -> Step | None:
 
 
 def _problem(status: int, message: str) -> Answer:
-    return Answer(status, JSON_TYPE, iter([problem(status, "scripted", message)]))
+    return Answer(status, JSON_TYPE, iter([error_body(status, "scripted", message)]))
 
 
 def _json(content: object) -> bytes:

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
+from recipe.cartpole_candidates import CORRECT, COUNTER_SURVIVES_RESET, SIGN_ERROR
 from recipe.projects import in_float64
-from recipe.story import SIGN_ERROR, SURVIVES, TRUTH
 
 from overclock.progress import silent
 from overclock.recipe.judging.hygiene.frozen import Frozen, tree_hash
@@ -25,17 +25,17 @@ from overclock.verify.sides.process import CouldNotVerifyError
 
 MAKE = "def make() -> tuple[CartPole, CartPoleParams]:\n"
 # Each does its harm when the candidate is used, past anything that reads its text: the judge must not rely on hygiene.
-HANG = TRUTH.replace(MAKE, f"{MAKE}    while True:\n        pass\n")
-FORK = TRUTH.replace(MAKE, f"{MAKE}    import os, time\n    [os.fork() for _ in range(9)]\n    time.sleep(60)\n")
-HOG = TRUTH.replace(MAKE, f"{MAKE}    hoard = [bytearray(1 << 26) for _ in range(1 << 10)]\n")
-CRASH = TRUTH.replace(MAKE, f"{MAKE}    import os\n    os._exit(0)\n")
+HANG = CORRECT.replace(MAKE, f"{MAKE}    while True:\n        pass\n")
+FORK = CORRECT.replace(MAKE, f"{MAKE}    import os, time\n    [os.fork() for _ in range(9)]\n    time.sleep(60)\n")
+HOG = CORRECT.replace(MAKE, f"{MAKE}    hoard = [bytearray(1 << 26) for _ in range(1 << 10)]\n")
+CRASH = CORRECT.replace(MAKE, f"{MAKE}    import os\n    os._exit(0)\n")
 # Right in all but one episode of twenty, which start far to the right.
-RARE = TRUTH.replace(
+RARE = CORRECT.replace(
     "        return CartPoleState(state=draw.uniform_0)\n",
     "        off = jnp.where(draw.uniform_0[0] > 0.045, 1e-3, 0.0)\n"
     "        return CartPoleState(state=draw.uniform_0 + off.astype(draw.uniform_0.dtype))\n",
 )
-LOOKS = TRUTH.replace(
+LOOKS = CORRECT.replace(
     MAKE,
     f"""{MAKE}    import importlib
     for name in ("gymnasium", "overclock.envs.cartpole.env", "overclock.recipe.redteam.cheats"):
@@ -46,7 +46,7 @@ LOOKS = TRUTH.replace(
         raise RuntimeError(f"found {{name}}")
 """,
 )
-LIES = TRUTH.replace("return state.state.astype(jnp.float32)", "return state.state.astype(jnp.float32)[:3]")
+LIES = CORRECT.replace("return state.state.astype(jnp.float32)", "return state.state.astype(jnp.float32)[:3]")
 
 
 def frozen(text):
@@ -96,7 +96,7 @@ def test_a_harmful_candidate_fails_with_one_sentence_and_nothing_of_it_is_left(
     assert said in sentence, sentence
     assert "\n" not in sentence
     deadline = time.monotonic() + 20.0
-    while running(tmp_path) and time.monotonic() < deadline:  # the keeper of the sandbox is cleaning up
+    while running(tmp_path) and time.monotonic() < deadline:  # the supervisor of the sandbox is cleaning up
         time.sleep(0.05)
     assert running(tmp_path) == []
 
@@ -111,11 +111,11 @@ def test_the_speed_of_what_is_wrong_is_not_told(judge, text, said):
 
 @pytest.mark.long
 def test_two_candidates_are_timed_by_turns_and_then_play_on(judge):
-    found = judge.race(frozen(TRUTH), frozen(TRUTH + "# the same\n"), (2,))
+    found = judge.race(frozen(CORRECT), frozen(CORRECT + "# the same\n"), (2,))
     assert found.before.keys() == found.after.keys() == {"2"}
     assert min(found.gains) > 0.0
     with pytest.raises(CouldNotVerifyError, match="does not step as the reference does"):
-        judge.race(frozen(TRUTH), frozen(SIGN_ERROR), (2,))
+        judge.race(frozen(CORRECT), frozen(SIGN_ERROR), (2,))
 
 
 def test_held_out_episodes_catch_what_they_alone_are_shown(project, tmp_path):
@@ -125,7 +125,7 @@ def test_held_out_episodes_catch_what_they_alone_are_shown(project, tmp_path):
     found = judge.judge(frozen(RARE), HELD_OUT, seed=1)
     assert (found.verdict, found.report) == ("fail", None)
     assert "which ones is not told" in found.failure.sentence
-    assert judge.judge(frozen(TRUTH), HELD_OUT, seed=1).passed
+    assert judge.judge(frozen(CORRECT), HELD_OUT, seed=1).passed
 
 
 def test_a_candidate_finds_neither_its_reference_nor_our_own_translations(judge):
@@ -139,17 +139,17 @@ def test_a_candidate_finds_neither_its_reference_nor_our_own_translations(judge)
 def test_an_existing_implementation_that_disagrees_is_heard(project, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     monkeypatch.setenv("ALSO", str(tmp_path))
-    judging = dataclasses.replace(project.judging, episodes=1, also="recipe.also:subject")
+    judging = dataclasses.replace(project.judging, episodes=1, also="recipe.existing_implementation:subject")
     judge = Judge(dataclasses.replace(project, judging=judging), project.scenarios, tmp_path / "repro")
     (tmp_path / "env.py").write_text(SIGN_ERROR)
-    found = judge.judge(frozen(TRUTH), 3, seed=1)
+    found = judge.judge(frozen(CORRECT), 3, seed=1)
     assert found.verdict == "fail"
     wrong = [one.actions for one in found.report.comparisons if not one.passed]
     assert wrong
-    assert all(actions.endswith("against recipe.also:subject") for actions in wrong)
-    (tmp_path / "env.py").write_text(TRUTH)
+    assert all(actions.endswith("against recipe.existing_implementation:subject") for actions in wrong)
+    (tmp_path / "env.py").write_text(CORRECT)
     (tmp_path / "candidate").mkdir()
-    (tmp_path / "candidate" / "env.py").write_text(TRUTH)
+    (tmp_path / "candidate" / "env.py").write_text(CORRECT)
     twin = project_twin(project, tmp_path / "candidate", project.scenarios)
     nothing = RolloutLevel(verdict="pass", comparisons=[], exhaustive=None)
     settings = Settings(judge._recorded, episodes=1, seed=1, timeout=120.0, progress=silent)
@@ -165,17 +165,17 @@ def test_outputs_of_another_shape_are_a_difference_and_no_crash_of_ours(judge):
 
 @pytest.mark.long
 def test_a_replaced_step_is_judged_where_its_consequence_shows(project, judge, tmp_path):
-    assert judge.judge(frozen(SURVIVES), 0, seed=1).passed
-    assert judge.judge(frozen(SURVIVES), 1, seed=1).passed
+    assert judge.judge(frozen(COUNTER_SURVIVES_RESET), 0, seed=1).passed
+    assert judge.judge(frozen(COUNTER_SURVIVES_RESET), 1, seed=1).passed
     without = dataclasses.replace(project, judging=dataclasses.replace(project.judging, levels=(1, 3)))
-    found = Judge(without, project.scenarios, tmp_path).judge(frozen(SURVIVES), 0, seed=1)
+    found = Judge(without, project.scenarios, tmp_path).judge(frozen(COUNTER_SURVIVES_RESET), 0, seed=1)
     assert "`step` is derived by the base class" in found.failure.sentence
 
 
 @pytest.mark.long
 def test_a_replaced_step_that_changes_nothing_is_not_accepted_either(judge):
-    harmless = SURVIVES.replace("after.replace(steps=state.steps + 1)", "after")
-    assert harmless != SURVIVES
+    harmless = COUNTER_SURVIVES_RESET.replace("after.replace(steps=state.steps + 1)", "after")
+    assert harmless != COUNTER_SURVIVES_RESET
     found = judge.judge(frozen(harmless), 2, seed=1)
     assert (found.verdict, found.tests_total - found.tests_passed) == ("fail", 1)
     assert found.failure.sentences == [found.failure.sentence]
@@ -202,7 +202,7 @@ def test_a_function_that_nothing_calls_still_fails_level_1():
 
 
 def test_a_hygiene_failure_names_the_place(judge):
-    found = judge.judge(frozen(TRUTH.replace("import math\n", "import math\nimport socket\n")), 0, seed=1)
+    found = judge.judge(frozen(CORRECT.replace("import math\n", "import math\nimport socket\n")), 0, seed=1)
     assert found.verdict == "fail"
     assert found.failure.sentence.startswith("env.py:5:")
 
@@ -211,4 +211,4 @@ def test_a_reference_that_breaks_is_not_the_candidate_s_fault(project, tmp_path)
     gone = dataclasses.replace(project.reference, source="gymnasium:NoSuchPole-v1")
     judge = Judge(dataclasses.replace(project, reference=gone), project.scenarios, tmp_path)
     with pytest.raises(CouldNotVerifyError, match="the reference"):
-        judge.judge(frozen(TRUTH), 2, seed=1)
+        judge.judge(frozen(CORRECT), 2, seed=1)

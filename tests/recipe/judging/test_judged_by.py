@@ -3,21 +3,21 @@
 import dataclasses
 
 import pytest
-from recipe.court import Story, env
+from recipe.scripted_run import ScriptedRun, env
 
 from overclock.recipe.contract.file import Closeness, format_contract
 from overclock.recipe.judging.judged_by import store_rules
-from overclock.recipe.loop.parts import Options
+from overclock.recipe.loop.context import OptionalSteps
 from overclock.recipe.project.project import Changes, Judging, Limits
 from overclock.recipe.runs.run import Run
 
-QUIET = Options(optimise=False)
+QUIET = OptionalSteps(optimise=False)
 
 
 def waiting(folder, **more):
     """A run that passed levels 1 and 2 and waits for a person at level 3."""
     script = {"translate": [env("3=fail")], "repair": ["waiting"]}
-    story = Story(folder, script, QUIET, **more)
+    story = ScriptedRun(folder, script, QUIET, **more)
     assert story.go() == "waiting"
     return story
 
@@ -61,7 +61,7 @@ def test_a_run_that_is_resumed_twice_asks_once(tmp_path):
 
 def test_a_candidate_that_held_before_the_contract_changed_is_judged_before_the_end(tmp_path):
     script = {"translate": [env("speed=100")], "optimise": ["waiting"]}
-    story = Story(tmp_path, script)
+    story = ScriptedRun(tmp_path, script)
     assert story.go() == "waiting"
     other = loosened(story.project)
     story.script = {"optimise": [{}]}
@@ -72,7 +72,7 @@ def test_a_candidate_that_held_before_the_contract_changed_is_judged_before_the_
 
 
 def test_a_contract_that_changes_under_the_judge_s_hands_stops_the_run(tmp_path):
-    story = Story(tmp_path, {"translate": [env("speed=100")]}, QUIET)
+    story = ScriptedRun(tmp_path, {"translate": [env("speed=100")]}, QUIET)
     assert story.go(before=lambda what: loosened(story.project) if what == "judge 2" else None) == "stopped"
     assert "changed while it was judged" in story.said[-1]
     assert [level for (level,) in story.facts("judged", "level")] == [0, 1]
@@ -88,7 +88,7 @@ def test_a_contract_that_changes_under_the_judge_s_hands_stops_the_run(tmp_path)
     ],
 )
 def test_whatever_a_verdict_depends_on_is_part_of_it(tmp_path, other):
-    story = Story(tmp_path, {})
+    story = ScriptedRun(tmp_path, {})
     assert rules(story, story.project) != rules(story, other(story.project))
 
 

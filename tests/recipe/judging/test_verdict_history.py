@@ -3,20 +3,20 @@
 import shutil
 
 import pytest
-from recipe.court import FakeJudge, Story, env, small_project
+from recipe.scripted_run import FakeJudge, ScriptedRun, env, small_project
 
 from overclock.recipe.judging.hygiene.frozen import Frozen, tree_hash
-from overclock.recipe.judging.hygiene.meaning import meaning
+from overclock.recipe.judging.hygiene.program_hash import program_hash
 from overclock.recipe.judging.verdict import HELD_OUT, Verdict, failure
+from overclock.recipe.loop.context import OptionalSteps
 from overclock.recipe.loop.loop import IDLE
-from overclock.recipe.loop.parts import Options
 from overclock.recipe.mcp import session as mcp_session
 from overclock.recipe.mcp.session import Session
 from overclock.recipe.runs.run import Run
 from overclock.verify.interaction.result import InteractionLevel
 from overclock.verify.transfer.plan import TransferPlan
 
-QUICKLY = Options(optimise=False)
+QUICKLY = OptionalSteps(optimise=False)
 
 
 def frozen(**files):
@@ -38,7 +38,7 @@ class Lucky(FakeJudge):
 
 @pytest.fixture
 def lucky(monkeypatch):
-    monkeypatch.setattr("recipe.court.FakeJudge", Lucky)
+    monkeypatch.setattr("recipe.scripted_run.FakeJudge", Lucky)
     monkeypatch.setattr(Lucky, "kind", frozenset())
     return Lucky
 
@@ -58,7 +58,7 @@ def lucky(monkeypatch):
 )
 def test_comments_and_layout_do_not_make_another_program(first, second):
     assert frozen(**first).hash != frozen(**second).hash
-    assert meaning(frozen(**first)) == meaning(frozen(**second))
+    assert program_hash(frozen(**first)) == program_hash(frozen(**second))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_comments_and_layout_do_not_make_another_program(first, second):
     ],
 )
 def test_anything_else_does(first, second):
-    assert meaning(frozen(**first)) != meaning(frozen(**second))
+    assert program_hash(frozen(**first)) != program_hash(frozen(**second))
 
 
 # ---- a run ----
@@ -80,7 +80,7 @@ def test_anything_else_does(first, second):
 
 def test_another_comment_is_not_another_throw_of_the_dice(tmp_path, lucky):
     repairs = [env("x=1", f"# {number}") for number in range(9)]
-    story = Story(tmp_path, {"translate": [env("x=1")], "repair": repairs}, QUICKLY, levels=(1, 2, 3))
+    story = ScriptedRun(tmp_path, {"translate": [env("x=1")], "repair": repairs}, QUICKLY, levels=(1, 2, 3))
     assert story.go() == "stuck"
     assert len(story.hands.tasks) == 1 + IDLE
     assert "changed nothing" in story.said[-1]
@@ -97,7 +97,9 @@ def test_a_failed_held_out_seed_stays_for_all_that_come_after(tmp_path, lucky, m
     numbers = iter(range(1000))
     monkeypatch.setattr("overclock.recipe.loop.verdicts.secrets.randbits", lambda bits: next(numbers))
     lucky.kind = set(range(10, 1000))  # the seeds that the second candidate meets, and not that of the first
-    story = Story(tmp_path, {"translate": [env("x=1")], "repair": [env("x=2"), env("x=3")]}, QUICKLY, levels=(1, 3))
+    story = ScriptedRun(
+        tmp_path, {"translate": [env("x=1")], "repair": [env("x=2"), env("x=3")]}, QUICKLY, levels=(1, 3)
+    )
     assert story.go() == "stuck"
     seeds = [seed for _, level, seed, _ in story.judge.judged if level == HELD_OUT]
     assert len(set(seeds)) == 1 < len(seeds), "every candidate was judged by the first one's seed, and no new one drawn"
@@ -111,7 +113,7 @@ def test_who_passes_what_others_failed_is_judged_by_a_new_seed_as_well(tmp_path,
         lucky.kind = lucky.kind if task.purpose == "translate" else range(1 << 30)
         return env(f"x={task.iteration + (task.purpose == 'repair')}")
 
-    story = Story(tmp_path, work, QUICKLY, levels=(1, 3))
+    story = ScriptedRun(tmp_path, work, QUICKLY, levels=(1, 3))
     assert story.go() == "done"
     first, again, new = [seed for _, level, seed, _ in story.judge.judged if level == HELD_OUT]
     assert first == again != new
@@ -119,7 +121,7 @@ def test_who_passes_what_others_failed_is_judged_by_a_new_seed_as_well(tmp_path,
 
 def test_level_4_is_told_how_often_it_was_asked(tmp_path):
     script = {"translate": [env("4=fail", "a")], "repair": [env("4=fail", "b"), env("c=1")]}
-    story = Story(tmp_path, script, QUICKLY)
+    story = ScriptedRun(tmp_path, script, QUICKLY)
     assert story.go() == "done"
     assert [attempt for level, attempt in story.judge.attempts if level == 4] == [1, 2, 3]
 

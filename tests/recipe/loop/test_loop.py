@@ -4,12 +4,12 @@ import dataclasses
 import shutil
 
 import pytest
-from recipe.court import SECRET, Story, cut, env
+from recipe.scripted_run import SECRET, ScriptedRun, env, first_events_of
 
 from overclock.errors import UsageError
 from overclock.recipe.gateway.usage import Usage
+from overclock.recipe.loop.context import OptionalSteps
 from overclock.recipe.loop.loop import IDLE
-from overclock.recipe.loop.parts import Options
 from overclock.recipe.runs.report import run_report
 from overclock.recipe.runs.run import Run
 
@@ -21,7 +21,7 @@ def levels(story):
 
 
 def test_a_right_translation_passes_every_phase_in_order(tmp_path):
-    story = Story(tmp_path, {"translate": [GOOD]})
+    story = ScriptedRun(tmp_path, {"translate": [GOOD]})
     assert story.go() == "done"
     assert story.facts("phase started", "phase") == [(1,), (2,), (3,), (4,), (5,)]
     assert levels(story) == [(0,), (1,), (2,), (3,), ("held-out",), (4,)]  # nothing is judged twice
@@ -30,7 +30,7 @@ def test_a_right_translation_passes_every_phase_in_order(tmp_path):
 
 def test_a_failure_goes_back_with_its_facts_and_its_repair_is_judged_from_the_bottom(tmp_path):
     script = {"translate": [env("2=fail", "a")], "repair": [env("1=fail", "b"), env("3=fail", "c"), GOOD]}
-    story = Story(tmp_path, script)
+    story = ScriptedRun(tmp_path, script)
     assert story.go() == "done"
     assert [level for (level,) in levels(story)] == [0, 1, 2, 0, 1, 0, 1, 2, 3, 0, 1, 2, 3, "held-out", 4]
     prompt = story.hands.prompts["003-repair-2-level-1"]
@@ -40,7 +40,7 @@ def test_a_failure_goes_back_with_its_facts_and_its_repair_is_judged_from_the_bo
 
 
 def test_seeds_are_drawn_after_freezing_and_never_twice(tmp_path):
-    story = Story(tmp_path, {"translate": [env("1=fail")], "repair": [GOOD]})
+    story = ScriptedRun(tmp_path, {"translate": [env("1=fail")], "repair": [GOOD]})
     story.go()
     order = [event.kind for event in story.events("candidate frozen", "seeds drawn", "judged")]
     assert order[:5] == ["candidate frozen", "seeds drawn", "judged", "seeds drawn", "judged"]
@@ -50,7 +50,7 @@ def test_seeds_are_drawn_after_freezing_and_never_twice(tmp_path):
 
 
 def test_a_level_that_never_holds_ends_in_a_request_for_help(tmp_path):
-    story = Story(tmp_path, lambda task: env("1=fail", task.id), iterations=4)
+    story = ScriptedRun(tmp_path, lambda task: env("1=fail", task.id), iterations=4)
     assert story.go() == "stuck"
     assert len(story.hands.tasks) == 1 + 4
     ((level, sentence, how),) = story.facts("help asked", "level", "sentence", "how")
@@ -59,14 +59,14 @@ def test_a_level_that_never_holds_ends_in_a_request_for_help(tmp_path):
 
 
 def test_an_agent_that_changes_nothing_is_not_asked_for_ever(tmp_path):
-    story = Story(tmp_path, {"translate": [env("1=fail")]})  # no repairs in the script: it crashes
+    story = ScriptedRun(tmp_path, {"translate": [env("1=fail")]})  # no repairs in the script: it crashes
     assert story.go() == "stuck"
     assert len(story.hands.tasks) == 1 + IDLE
     assert "changed nothing" in story.said[-1]
 
 
 def test_a_held_out_failure_tells_nothing_but_that(tmp_path):
-    story = Story(tmp_path, {"translate": [env("held-out=fail")], "repair": [GOOD]})
+    story = ScriptedRun(tmp_path, {"translate": [env("held-out=fail")], "repair": [GOOD]})
     assert story.go() == "done"
     prompt = story.hands.prompts["002-repair-1-level-held-out"]
     assert SECRET in prompt
@@ -75,45 +75,45 @@ def test_a_held_out_failure_tells_nothing_but_that(tmp_path):
 
 
 def test_an_inconclusive_level_4_asks_a_person_and_not_the_agent(tmp_path):
-    story = Story(tmp_path, {"translate": [env("4=inconclusive")]})
+    story = ScriptedRun(tmp_path, {"translate": [env("4=inconclusive")]})
     assert story.go() == "stuck"
     assert story.hands.tasks == ["001-translate-rules"]
     assert "judging.seeds" in story.said[-1]
 
 
 def test_a_reference_that_breaks_stops_the_run_and_blames_nobody(tmp_path):
-    story = Story(tmp_path, {"translate": [env("2=reference")]})
+    story = ScriptedRun(tmp_path, {"translate": [env("2=reference")]})
     assert story.go() == "stopped"
     assert (2,) not in levels(story)
     assert "The reference cannot be used" in story.said[-1]
 
 
 def test_a_level_that_cannot_decide_is_no_failure_of_the_candidate(tmp_path):
-    story = Story(tmp_path, {"translate": [env("2=could not verify")]})
+    story = ScriptedRun(tmp_path, {"translate": [env("2=could not verify")]})
     assert story.go() == "stopped"
     assert (2,) not in levels(story)
 
 
 def test_levels_that_are_switched_off_are_not_judged(tmp_path):
-    story = Story(tmp_path, {"translate": [env("1=fail", "2=fail", "4=fail")]}, levels=(3,))
+    story = ScriptedRun(tmp_path, {"translate": [env("1=fail", "2=fail", "4=fail")]}, levels=(3,))
     assert story.go() == "done"
     assert levels(story) == [(0,), (3,), ("held-out",)]
 
 
 def test_without_repair_the_first_failure_ends_the_run(tmp_path):
-    story = Story(tmp_path, {"translate": [env("2=fail")]}, options=Options(repair=False))
+    story = ScriptedRun(tmp_path, {"translate": [env("2=fail")]}, steps=OptionalSteps(repair=False))
     assert story.go() == "stuck"
     assert story.hands.tasks == ["001-translate-rules"]
 
 
 def test_a_failure_of_whole_episodes_becomes_a_scenario_and_stays_one(tmp_path):
-    story = Story(tmp_path, {"translate": [env("3=fail")], "repair": [env("3=fail", "b"), GOOD]})
+    story = ScriptedRun(tmp_path, {"translate": [env("3=fail")], "repair": [env("3=fail", "b"), GOOD]})
     assert story.go() == "done"
     assert story.facts("test added", "level", "name") == [(2, "repro-x-1"), (2, "repro-x-2")]
     shutil.rmtree(story.run / "repro")
     for path in (story.run / "scenarios").glob("repro*"):
         path.unlink()
-    again = cut(story, tmp_path / "again", len(story.events()) - 1)
+    again = first_events_of(story, tmp_path / "again", len(story.events()) - 1)
     assert again.go() == "done"
     assert sorted(path.name for path in (again.run / "scenarios").iterdir()) == [
         "first.json", "repro-x-1.json", "repro-x-2.json",
@@ -121,7 +121,7 @@ def test_a_failure_of_whole_episodes_becomes_a_scenario_and_stays_one(tmp_path):
 
 
 def test_without_level_2_a_repro_becomes_no_scenario(tmp_path):
-    story = Story(tmp_path, {"translate": [env("3=fail")], "repair": [GOOD]}, levels=(1, 3))
+    story = ScriptedRun(tmp_path, {"translate": [env("3=fail")], "repair": [GOOD]}, levels=(1, 3))
     assert story.go() == "done"
     assert story.events("test added") == []
 
@@ -131,7 +131,9 @@ def test_without_level_2_a_repro_becomes_no_scenario(tmp_path):
 
 def test_modules_are_translated_in_order_and_judged_as_far_as_they_are(tmp_path):
     parts = [{"physics.py": "physics.1=fail\n"}, GOOD]
-    story = Story(tmp_path, {"translate": parts, "repair": [{"physics.py": "x=1\n"}]}, modules=("physics", "rules"))
+    story = ScriptedRun(
+        tmp_path, {"translate": parts, "repair": [{"physics.py": "x=1\n"}]}, modules=("physics", "rules")
+    )
     assert story.go() == "done"
     assert story.hands.tasks[:3] == ["001-translate-physics", "002-repair-1-level-1", "003-translate-rules"]
     parts_judged = [(level, module) for _, level, _, module in story.judge.judged]
@@ -144,7 +146,7 @@ def test_modules_are_translated_in_order_and_judged_as_far_as_they_are(tmp_path)
 
 def test_only_verified_gains_are_kept_and_others_are_taken_back(tmp_path):
     attempts = [env("speed=200"), env("speed=900", "3=fail"), env("speed=201"), env("speed=-1"), env("speed=300")]
-    story = Story(tmp_path, {"translate": [GOOD], "optimise": attempts}, optimisations=5)
+    story = ScriptedRun(tmp_path, {"translate": [GOOD], "optimise": attempts}, optimisations=5)
     given = []
 
     def before(what):
@@ -164,7 +166,7 @@ def test_only_verified_gains_are_kept_and_others_are_taken_back(tmp_path):
 
 
 def test_a_faster_candidate_that_teaches_something_else_is_taken_back(tmp_path):
-    story = Story(tmp_path, {"translate": [GOOD], "optimise": [env("speed=200"), env("speed=400", "4=fail")]})
+    story = ScriptedRun(tmp_path, {"translate": [GOOD], "optimise": [env("speed=200"), env("speed=400", "4=fail")]})
     assert story.go() == "done"
     assert (story.run / "candidate" / "env.py").read_text() == "speed=100\n"
     with Run.open(story.run) as run:
@@ -175,7 +177,7 @@ def test_a_faster_candidate_that_teaches_something_else_is_taken_back(tmp_path):
 
 
 def test_a_refused_task_ends_the_run_and_is_sent_again_when_it_is_resumed(tmp_path):
-    story = Story(tmp_path, {"translate": ["refused 402"]}, usage=Usage(dollars=0.25, basis="self-reported"))
+    story = ScriptedRun(tmp_path, {"translate": ["refused 402"]}, usage=Usage(dollars=0.25, basis="self-reported"))
     assert story.go() == "out of budget"
     assert "$0.2500 are spent of $10.00" in story.said[-1]
     story.script = {"translate": [GOOD]}
@@ -187,7 +189,7 @@ def test_a_refused_task_ends_the_run_and_is_sent_again_when_it_is_resumed(tmp_pa
 
 def test_a_spent_budget_that_an_agent_told_of_itself_sends_no_further_task(tmp_path):
     usage = Usage(dollars=0.5, basis="self-reported")
-    story = Story(tmp_path, lambda task: env("1=fail", task.id), usage=usage, dollars=1.0)
+    story = ScriptedRun(tmp_path, lambda task: env("1=fail", task.id), usage=usage, dollars=1.0)
     assert story.go() == "out of budget"
     assert len(story.hands.tasks) == 2
     richer = dataclasses.replace(story.project, limits=dataclasses.replace(story.project.limits, dollars=1.5))
@@ -196,7 +198,8 @@ def test_a_spent_budget_that_an_agent_told_of_itself_sends_no_further_task(tmp_p
 
 
 def test_a_run_waits_for_a_person_and_takes_what_is_submitted(tmp_path):
-    story = Story(tmp_path, {"translate": ["waiting"], "repair": ["waiting"]}, options=Options(optimise=False))
+    script = {"translate": ["waiting"], "repair": ["waiting"]}
+    story = ScriptedRun(tmp_path, script, steps=OptionalSteps(optimise=False))
     for text in ("1=fail\n", "speed=100\n"):
         assert story.go(submitted=text != "1=fail\n") == "waiting"
         (story.run / "candidate" / "env.py").write_text(text)
@@ -210,7 +213,7 @@ def help_given(story, changed):
 
 
 def test_a_run_that_goes_on_tells_nothing_twice(tmp_path):
-    story = Story(tmp_path, {"translate": [env("1=fail", "a")], "repair": [env("2=fail", "b"), "waiting"]})
+    story = ScriptedRun(tmp_path, {"translate": [env("1=fail", "a")], "repair": [env("2=fail", "b"), "waiting"]})
     assert story.go() == "waiting"
     assert [said for said in story.said if "off by one" in said] == [
         "level 1: level 1 is off by one", "level 2: level 2 is off by one",
@@ -223,7 +226,7 @@ def test_a_run_that_goes_on_tells_nothing_twice(tmp_path):
 
 
 def test_help_lets_a_stuck_run_go_on_and_asks_for_every_verdict_anew(tmp_path):
-    story = Story(tmp_path, {"translate": [env("1=fail")]}, iterations=2)
+    story = ScriptedRun(tmp_path, {"translate": [env("1=fail")]}, iterations=2)
     assert story.go() == "stuck"
     help_given(story, changed=False)
     story.script = {"repair": {2: GOOD}}
@@ -237,7 +240,7 @@ def test_help_lets_a_stuck_run_go_on_and_asks_for_every_verdict_anew(tmp_path):
 
 
 def test_a_candidate_that_a_person_repaired_is_judged_as_it_is(tmp_path):
-    story = Story(tmp_path, {"translate": [env("1=fail")]}, options=Options(optimise=False))
+    story = ScriptedRun(tmp_path, {"translate": [env("1=fail")]}, steps=OptionalSteps(optimise=False))
     assert story.go() == "stuck"
     (story.run / "candidate" / "env.py").write_text("speed=100\n")
     help_given(story, changed=True)
@@ -247,7 +250,7 @@ def test_a_candidate_that_a_person_repaired_is_judged_as_it_is(tmp_path):
 
 
 def test_whatever_an_interrupted_call_left_is_removed_before_the_next_one(tmp_path):
-    story = Story(tmp_path, {"translate": [env("1=fail")], "repair": [{"more.py": ""}]})
+    story = ScriptedRun(tmp_path, {"translate": [env("1=fail")], "repair": [{"more.py": ""}]})
     seen = []
 
     def before(what):
@@ -264,7 +267,7 @@ def test_whatever_an_interrupted_call_left_is_removed_before_the_next_one(tmp_pa
 
 
 def test_an_agent_that_changes_the_judge_s_files_ends_the_run(tmp_path):
-    story = Story(tmp_path, {"translate": [GOOD]})
+    story = ScriptedRun(tmp_path, {"translate": [GOOD]})
 
     def before(what):
         if what.startswith("agent"):
@@ -276,7 +279,7 @@ def test_an_agent_that_changes_the_judge_s_files_ends_the_run(tmp_path):
 
 def test_links_tests_and_notes_of_an_agent_are_no_part_of_its_candidate(tmp_path):
     files = {**GOOD, "tests/test_it.py": "assert 1\n", "NOTES.md": "done\n"}
-    story = Story(tmp_path, {"translate": [files]})
+    story = ScriptedRun(tmp_path, {"translate": [files]})
 
     def before(what):
         if what.startswith("agent 001"):
@@ -289,7 +292,7 @@ def test_links_tests_and_notes_of_an_agent_are_no_part_of_its_candidate(tmp_path
 
 def test_tests_and_notes_outlive_an_optimisation_that_is_taken_back(tmp_path):
     files = {**GOOD, "tests/test_it.py": "assert 1\n", "NOTES.md": "done\n"}
-    story = Story(tmp_path, {"translate": [files], "optimise": [env("speed=50"), env("3=fail")]})
+    story = ScriptedRun(tmp_path, {"translate": [files], "optimise": [env("speed=50"), env("3=fail")]})
 
     def before(what):
         if what == "agent 003-optimise-2":
@@ -302,7 +305,7 @@ def test_tests_and_notes_outlive_an_optimisation_that_is_taken_back(tmp_path):
 
 
 def test_a_journal_of_another_project_is_refused(tmp_path):
-    story = Story(tmp_path, {"translate": [GOOD]})
+    story = ScriptedRun(tmp_path, {"translate": [GOOD]})
     story.go()
     fewer = dataclasses.replace(story.project, judging=dataclasses.replace(story.project.judging, levels=(1, 3)))
     with pytest.raises(UsageError, match="does not fit"):
@@ -317,7 +320,7 @@ def finished(tmp_path_factory):
         "repair": [env("2=fail"), env("3=fail"), env("held-out=fail"), env("4=fail"), GOOD],
         "optimise": [env("speed=200"), env("speed=900", "2=fail"), env("speed=400")],
     }
-    story = Story(tmp_path_factory.mktemp("finished"), script)
+    story = ScriptedRun(tmp_path_factory.mktemp("finished"), script)
     assert story.go() == "done"
     return story
 
@@ -328,7 +331,7 @@ def test_a_run_that_is_cut_anywhere_goes_on_without_repeating_anything(finished,
     last = finished.facts("optimisation", "candidate")[-1]
     for count in range(1, len(events)):
         done = events[:count]
-        again = cut(finished, tmp_path / str(count), count)
+        again = first_events_of(finished, tmp_path / str(count), count)
         assert again.go() == "done", count
         ended = sum(event.kind == "task ended" for event in done)
         assert again.hands.tasks == tasks[ended:], count

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from overclock.errors import MissingError, UsageError
+from overclock.recipe.loop.context import RunOptions
 from overclock.recipe.loop.translate import resume, translate
-from overclock.recipe.loop.ways import Ways
 from overclock.recipe.project.new import new_project
 from overclock.recipe.project.project import Changes, Judging, format_project, load_project
 
@@ -36,7 +36,7 @@ class PondEnv(gymnasium.Env):
     def _seen(self):
         return np.array([self.x], np.float32)
 """
-QUIET = Ways(sandbox="none")
+QUIET = RunOptions(sandbox="none")
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +56,10 @@ def project(made):
         path.write_bytes(content)
 
 
-def refused(project, run_id, ways=QUIET, changes=Changes()):
+def refused(project, run_id, options=QUIET, changes=Changes()):
     """What is said about a start that is refused; no run is left behind."""
     with pytest.raises((UsageError, MissingError)) as error:
-        translate(project, run_id, ways, changes)
+        translate(project, run_id, options, changes)
     assert not (project.folder / "runs" / run_id).exists()
     return str(error.value)
 
@@ -127,18 +127,18 @@ def test_a_prompt_of_the_project_s_own_that_is_no_template(project):
 
 
 @pytest.mark.parametrize(
-    ("changes", "ways", "said"),
+    ("changes", "options", "said"),
     [
         (Changes("bogus"), QUIET, "No agent is called 'bogus'"),
-        (Changes("claude"), Ways(program="/nowhere/claude", upstream="http://127.0.0.1:9"), "/nowhere/claude"),
+        (Changes("claude"), RunOptions(program="/nowhere/claude", upstream="http://127.0.0.1:9"), "/nowhere/claude"),
         (Changes("replay:nowhere"), QUIET, "no run in 'nowhere'"),
         (Changes(budget=-1.0), QUIET, "limits.dollars"),
-        (Changes(), Ways(sandbox="bogus"), "bogus"),
-        (Changes(), Ways(prices=Path("nowhere.toml")), "nowhere.toml"),
+        (Changes(), RunOptions(sandbox="bogus"), "bogus"),
+        (Changes(), RunOptions(prices=Path("nowhere.toml")), "nowhere.toml"),
     ],
 )
-def test_means_that_are_not_there(project, changes, ways, said):
-    assert said in refused(project, "means", ways, changes)
+def test_means_that_are_not_there(project, changes, options, said):
+    assert said in refused(project, "means", options, changes)
 
 
 def test_a_run_s_name_cannot_lead_out_of_its_project(project):

@@ -3,11 +3,11 @@
 import threading
 
 import pytest
-from recipe.court import TRANSLATE, Story, env, needs_git, three
+from recipe.scripted_run import TRANSLATE, ScriptedRun, env, needs_git, three_candidates
 
 from overclock.errors import UsageError
 from overclock.recipe.judging.hygiene.frozen import tree_hash
-from overclock.recipe.loop.parts import Options
+from overclock.recipe.loop.context import OptionalSteps
 from overclock.recipe.loop.translate import translate
 from overclock.recipe.project.project import Changes, load_project
 
@@ -16,7 +16,7 @@ GOOD = env("speed=100")
 
 
 def test_the_right_one_of_three_is_kept(tmp_path):
-    story = three(tmp_path, [env("1=fail"), GOOD, env("2=fail")])
+    story = three_candidates(tmp_path, [env("1=fail"), GOOD, env("2=fail")])
     assert story.go() == "done"
     assert sorted(story.hands.tasks) == TRANSLATE
     assert story.facts("candidate chosen", "task", "number") == [("001-translate-rules", 2)]
@@ -31,7 +31,7 @@ def test_the_right_one_of_three_is_kept(tmp_path):
 
 def test_each_is_judged_from_the_bottom_until_it_fails_and_the_kept_one_never_again(tmp_path):
     texts = [env("1=fail"), GOOD, env("2=fail")]
-    story = three(tmp_path, texts)
+    story = three_candidates(tmp_path, texts)
     story.go()
     judged = {tree_hash({"env.py": one["env.py"].encode()}): [] for one in texts}
     for candidate, level, *_ in story.judge.judged:
@@ -48,7 +48,7 @@ def test_all_begin_at_the_same_time_with_the_same_files(tmp_path):
         began.setdefault(task.id, (task.folder, files))
         return env("1=fail", task.id) if task.purpose == "translate" else GOOD
 
-    story = Story(tmp_path, script, Options(optimise=False), candidates=3)
+    story = ScriptedRun(tmp_path, script, OptionalSteps(optimise=False), candidates=3)
     assert story.go() == "done"
     first = [began.pop(task) for task in TRANSLATE]
     assert len({folder for folder, _ in first} | {story.run / "candidate"}) == 4
@@ -60,14 +60,14 @@ def test_all_begin_at_the_same_time_with_the_same_files(tmp_path):
 
 
 def test_of_those_that_hold_the_fastest_is_kept_and_no_wrong_one_is_timed(tmp_path):
-    story = three(tmp_path, [env("speed=100"), env("speed=300"), env("speed=900", "3=fail")])
+    story = three_candidates(tmp_path, [env("speed=100"), env("speed=300"), env("speed=900", "3=fail")])
     assert story.go() == "done"
     assert story.facts("candidate chosen", "number") == [(2,)]
     assert len(story.judge.timed) == 2
 
 
 def test_of_those_that_fail_alike_the_one_with_more_tests_passing_is_repaired(tmp_path):
-    story = three(
+    story = three_candidates(
         tmp_path, [env("2=fail", "tests=1"), env("2=fail", "tests=3"), env("2=fail", "tests=2")],
         tasks={"repair-1-level-2": [GOOD, {}, {}]},
     )  # fmt: skip
@@ -81,7 +81,7 @@ def test_of_those_that_fail_alike_the_one_with_more_tests_passing_is_repaired(tm
 
 def test_optimisations_are_tried_side_by_side_and_the_fastest_that_holds_is_kept(tmp_path):
     attempts = [env("speed=200"), env("speed=900", "3=fail"), env("speed=400")]
-    story = three(tmp_path, [GOOD] * 3, options=Options(), tasks={"optimise-1": attempts})
+    story = three_candidates(tmp_path, [GOOD] * 3, steps=OptionalSteps(), tasks={"optimise-1": attempts})
     assert story.go() == "done"
     assert story.facts("candidate chosen", "number")[1] == (3,)
     assert story.facts("optimisation", "kept") == [(True,)]
@@ -91,7 +91,7 @@ def test_optimisations_are_tried_side_by_side_and_the_fastest_that_holds_is_kept
 
 def test_only_the_kept_candidate_s_failure_becomes_a_test(tmp_path):
     """A test that came of the first would judge the second by more than the first."""
-    story = three(
+    story = three_candidates(
         tmp_path, [env("3=fail", "tests=1"), env("3=fail", "tests=4"), env("3=fail", "tests=2")],
         tasks={"repair-1-level-3": [{}, GOOD, {}]},
     )  # fmt: skip
@@ -103,7 +103,9 @@ def test_only_the_kept_candidate_s_failure_becomes_a_test(tmp_path):
 
 def test_the_kept_candidate_s_own_tests_and_notes_stay_with_it(tmp_path):
     notes = {**env("1=fail"), "tests/test_it.py": "assert 1\n", "NOTES.md": "done\n", ".gitattributes": "* eol=crlf\n"}
-    story = three(tmp_path, [env("0=fail"), notes, env("0=fail")], tasks={"repair-1-level-1": [GOOD, {}, {}]})
+    story = three_candidates(
+        tmp_path, [env("0=fail"), notes, env("0=fail")], tasks={"repair-1-level-1": [GOOD, {}, {}]}
+    )
     seen = []
 
     def before(what):
@@ -119,7 +121,7 @@ def test_the_kept_candidate_s_own_tests_and_notes_stay_with_it(tmp_path):
 
 
 def test_a_person_works_on_one_candidate_at_a_time(tmp_path):
-    project = Story(tmp_path, {}, candidates=3).project
+    project = ScriptedRun(tmp_path, {}, candidates=3).project
     with pytest.raises(UsageError, match="one candidate at a time; set candidates to 1"):
         translate(project, "2")
     assert not (project.folder / "runs" / "2").exists()
@@ -127,7 +129,7 @@ def test_a_person_works_on_one_candidate_at_a_time(tmp_path):
 
 @pytest.mark.parametrize("number", ["0", "99", '"two"'])
 def test_a_project_says_how_many_candidates_there_are(tmp_path, number):
-    project = Story(tmp_path, {}, candidates=3).project
+    project = ScriptedRun(tmp_path, {}, candidates=3).project
     text = (project.folder / "overclock.toml").read_text()
     (project.folder / "overclock.toml").write_text(text.replace("candidates = 3", f"candidates = {number}"))
     with pytest.raises(UsageError, match=r"agent\.candidates must be"):

@@ -10,14 +10,13 @@ from overclock.recipe.agents.scripted import ScriptedAgent
 from overclock.recipe.contract.file import Closeness, ContractFile, StateField, format_contract
 from overclock.recipe.judging.judge import Judge
 from overclock.recipe.judging.verdict import Verdict
-from overclock.recipe.loop.parts import Options
+from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.loop.specification_loop import SpecificationJudge
 from overclock.recipe.loop.translate import resume, translate
-from overclock.recipe.loop.ways import Ways
 from overclock.recipe.project.new import new_project
 from overclock.recipe.project.project import Judging, load_project
-from overclock.recipe.references.check import play
-from overclock.recipe.references.written_source import check_reference, time_limit
+from overclock.recipe.references.play_check import play
+from overclock.recipe.references.static_check import check_reference, time_limit
 from overclock.recipe.runs.run import Run
 
 RULES = """\
@@ -159,8 +158,8 @@ def test_a_specification_becomes_a_reference_and_then_jax(project):
         attempt = [CRASHES, STRAY_LUCK, REFERENCE][len(prompts) - 1]
         return {"reference/reference_env.py": attempt, "QUESTIONS.md": QUESTION}
 
-    ways = Ways(agent=ScriptedAgent(script), options=Options(optimise=False))
-    finished = translate(project, "first", ways)
+    options = RunOptions(agent=ScriptedAgent(script), steps=OptionalSteps(optimise=False))
+    finished = translate(project, "first", options)
 
     assert [purpose for purpose, _ in prompts] == ["specification", "repair", "repair"]
     assert RULES.strip() in prompts[0][1]
@@ -175,7 +174,7 @@ def test_a_specification_becomes_a_reference_and_then_jax(project):
     assert load_project(project.folder).reference.kind == "specification"
     assert not (project.folder / "reference").exists()
 
-    finished = resume(load_project(project.folder), finished.run, ways)
+    finished = resume(load_project(project.folder), finished.run, options)
     assert finished.outcome == "done", finished.sentence
     assert [purpose for purpose, _ in prompts[3:]] == ["translate"]
     assert "def run(self, gait, die):" in prompts[3][1]
@@ -224,15 +223,15 @@ def scripted(tasks, *references):
             return {"env.py": "FAST = 1\n"}
         return {"reference/reference_env.py": next(left)}
 
-    return Ways(agent=ScriptedAgent(script), options=Options(optimise=False))
+    return RunOptions(agent=ScriptedAgent(script), steps=OptionalSteps(optimise=False))
 
 
 def test_a_reference_that_a_person_corrected_is_checked_again_and_then_approved(project, checks):
     tasks = []
-    ways = scripted(tasks, "GOOD, misread\n")
-    waiting = translate(project, "run", ways)
+    options = scripted(tasks, "GOOD, misread\n")
+    waiting = translate(project, "run", options)
     (waiting.run / "candidate" / "reference" / "reference_env.py").write_text("GOOD, as the author meant it\n")
-    finished = resume(load_project(project.folder), waiting.run, ways, note="a one is a fall")
+    finished = resume(load_project(project.folder), waiting.run, options, note="a one is a fall")
     assert (finished.outcome, tasks) == ("done", ["specification", "translate"])
     assert checks == ["GOOD, misread\n", "GOOD, as the author meant it\n"]
     assert (project.folder / "reference" / "reference_env.py").read_text() == "GOOD, as the author meant it\n"
@@ -241,13 +240,13 @@ def test_a_reference_that_a_person_corrected_is_checked_again_and_then_approved(
 
 def test_a_correction_that_an_agent_had_to_repair_is_shown_again(project, checks):
     tasks = []
-    ways = scripted(tasks, "GOOD 1\n", "GOOD 2\n")
-    waiting = translate(project, "run", ways)
+    options = scripted(tasks, "GOOD 1\n", "GOOD 2\n")
+    waiting = translate(project, "run", options)
     (waiting.run / "candidate" / "reference" / "reference_env.py").write_text("broken by hand\n")
-    waiting = resume(load_project(project.folder), waiting.run, ways)
+    waiting = resume(load_project(project.folder), waiting.run, options)
     assert (waiting.outcome, tasks) == ("waiting", ["specification", "repair"])
     assert load_project(project.folder).reference.kind == "specification"
-    assert resume(load_project(project.folder), waiting.run, ways).outcome == "done"
+    assert resume(load_project(project.folder), waiting.run, options).outcome == "done"
     assert (project.folder / "reference" / "reference_env.py").read_text() == "GOOD 2\n"
 
 
@@ -260,7 +259,7 @@ def test_a_run_that_goes_on_after_the_approval_repeats_nothing(project, checks):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        resume(load_project(project.folder), waiting.run, Ways(agent=ScriptedAgent(lazy)))
+        resume(load_project(project.folder), waiting.run, RunOptions(agent=ScriptedAgent(lazy)))
     assert load_project(project.folder).reference.kind == "class"
     finished = resume(load_project(project.folder), waiting.run, scripted(tasks))
     assert (finished.outcome, tasks) == ("done", ["specification", "cut off", "translate"])

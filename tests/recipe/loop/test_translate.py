@@ -7,16 +7,16 @@ import json
 import shutil
 
 import pytest
-from recipe.court import blobs, small_project
+from recipe.cartpole_candidates import CORRECT, SCRIPT, VERSIONS
 from recipe.projects import in_float64
-from recipe.story import SCRIPT, TRUTH, VERSIONS
+from recipe.scripted_run import small_project, stored_texts
 
 from overclock.errors import UsageError
 from overclock.recipe.agents.scripted import ScriptedAgent
 from overclock.recipe.judging.hygiene.frozen import tree_hash
 from overclock.recipe.judging.judge import Judge
+from overclock.recipe.loop.context import RunOptions
 from overclock.recipe.loop.translate import resume, translate
-from overclock.recipe.loop.ways import Ways
 from overclock.recipe.project.new import new_project
 from overclock.recipe.project.project import Changes, Judging, load_project
 from overclock.recipe.runs.report import run_report
@@ -43,7 +43,7 @@ def told(tmp_path_factory):
     pytest.importorskip("gymnasium", reason="the reference is Gymnasium's CartPole")
     folder = tmp_path_factory.mktemp("told") / "cartpole"
     project = in_float64(new_project(folder, "gymnasium:CartPole-v1", "jax", judging=JUDGING).project)
-    ended = translate(project, "1", Ways(agent=ScriptedAgent(SCRIPT)))
+    ended = translate(project, "1", RunOptions(agent=ScriptedAgent(SCRIPT)))
     return project, ended, json.loads((ended.run / "report.json").read_text())
 
 
@@ -75,7 +75,7 @@ def test_the_repair_prompts_say_what_is_wrong(told):
 def test_the_truth_holds_at_every_level(told):
     _, ended, report = told
     assert report["final"]["candidate"] == THIRD
-    assert (ended.run / "candidate" / "env.py").read_text() == TRUTH
+    assert (ended.run / "candidate" / "env.py").read_text() == CORRECT
     verdicts = {entry["level"]: entry["verdict"] for entry in report["final"]["levels"]}
     assert verdicts == dict.fromkeys([0, 1, 2, 3, 4, "held-out"], "pass")
     transfer = next(one["report"] for one in report["volatile"]["verification"] if one["level"] == 4)
@@ -100,13 +100,13 @@ def test_the_journal_replays_to_the_same_report(told, tmp_path, monkeypatch):
     with Run.open(ended.run) as old, Run.create(tmp_path / "1", {**old.about}) as new:
         *events, _ = old.journal.events()  # without its end, which the replay writes
         for event in events:
-            for name in blobs(event.facts):
+            for name in stored_texts(event.facts):
                 new.journal.store(old.journal.blob(name))
             new.journal.append(event.kind, **event.facts)
     shutil.copytree(ended.run / "scenarios", tmp_path / "1" / "scenarios")
     for name in ("judge", "speed"):
         monkeypatch.setattr(Judge, name, lambda *_: pytest.fail("nothing has to be judged again"))
-    again = resume(project, tmp_path / "1", Ways(agent=NobodyWorks()))
+    again = resume(project, tmp_path / "1", RunOptions(agent=NobodyWorks()))
     replayed = json.loads((again.run / "report.json").read_text())
     assert again.outcome == "done"
     assert without_volatile(replayed) == without_volatile(report)
@@ -131,16 +131,16 @@ def test_a_finished_run_is_not_resumed(told):
 
 def test_a_run_goes_on_with_what_it_was_started_with(tmp_path):
     project = small_project(tmp_path / "pond", dollars=2.0)
-    ways = Ways(agent_sandbox="none", sandbox="none")
-    started = translate(project, "1", ways, Changes("manual", levels=(1, 3)))
+    options = RunOptions(agent_sandbox="none", sandbox="none")
+    started = translate(project, "1", options, Changes("manual", levels=(1, 3)))
     assert started.outcome == "waiting"
-    again = resume(load_project(project.folder), started.run, ways)
+    again = resume(load_project(project.folder), started.run, options)
     assert again.outcome == "waiting"
     with Run.open(started.run) as run:
         report = run_report(run)
     assert (report["agent"], report["levels"]) == ("manual", [1, 3])
     with pytest.raises(UsageError, match="There are levels 1 to 4"):
-        translate(project, "2", ways, Changes(levels=(5,)))
+        translate(project, "2", options, Changes(levels=(5,)))
 
 
 def test_only_a_waiting_run_takes_a_submission(tmp_path):

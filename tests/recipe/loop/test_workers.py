@@ -7,16 +7,16 @@ import socket
 import sys
 
 import pytest
-from recipe.court import small_project
 from recipe.fake_model.model import ScriptedModel
 from recipe.fake_model.script import Turn
+from recipe.scripted_run import small_project
 
 from overclock.errors import MissingError
 from overclock.recipe import sandbox as sandboxes
 from overclock.recipe.agents import Task
 from overclock.recipe.agents.parallel import side_by_side
 from overclock.recipe.gateway import Tokens
-from overclock.recipe.loop.ways import Ways
+from overclock.recipe.loop.context import RunOptions
 from overclock.recipe.loop.workers import workers, wrapped
 from overclock.recipe.project.project import Changes
 from overclock.recipe.runs.run import Run
@@ -57,7 +57,7 @@ def hired(tmp_path):
         except MissingError as error:
             pytest.skip(str(error))
         changed = Changes("qwen", candidates=candidates).of(project)
-        return changed, Ways(agent_sandbox=sandbox, backend=model, program=str(program))
+        return changed, RunOptions(agent_sandbox=sandbox, backend=model, program=str(program))
 
     return hire
 
@@ -65,7 +65,7 @@ def hired(tmp_path):
 @pytest.mark.parametrize("sandbox", ["bubblewrap", "landlock", "landlock on our network", "none"])
 def test_agents_side_by_side_have_a_home_each_and_all_reach_the_gateway(hired, tmp_path, monkeypatch, sandbox):
     sandbox, _, shared = sandbox.partition(" ")
-    project, ways = hired(2, sandbox)
+    project, options = hired(2, sandbox)
     if shared:  # as on machines that give nobody a network namespace: all listen on ports of the machine
         fence = dataclasses.replace(by_name(sandbox), own_network=False)
         monkeypatch.setattr(sandboxes, "by_name", lambda name: fence)
@@ -77,7 +77,7 @@ def test_agents_side_by_side_have_a_home_each_and_all_reach_the_gateway(hired, t
         with contextlib.suppress(OSError):  # another program has the port that one might think of first
             stack.enter_context(socket.create_server(("127.0.0.1", GATEWAY_PORT)))
         run = stack.enter_context(Run.create(tmp_path / "run", {}))
-        found = stack.enter_context(workers(project, run, ways))
+        found = stack.enter_context(workers(project, run, options))
         assert (len(found.agents), found.sandbox) == (2, sandbox)
         side_by_side(found.agents, tasks, found.endpoint, lambda task, work: ended.append(work.reason))
     written = [(folder / "env.py").read_text().split(" ", 1) for folder in folders]
@@ -86,7 +86,7 @@ def test_agents_side_by_side_have_a_home_each_and_all_reach_the_gateway(hired, t
     assert [answer for _, answer in written] == ["200", "200"], ended
 
 
-BURGLAR = f"""#!{sys.executable}
+INTRUDING_AGENT = f"""#!{sys.executable}
 import json, pathlib, sys
 if "--version" in sys.argv:
     print("99.0.0")
@@ -101,9 +101,9 @@ for place in json.loads(pathlib.Path("places.json").read_text()):
 
 @pytest.mark.parametrize("sandbox", ["bubblewrap", "landlock"])
 def test_an_agent_writes_its_candidate_and_its_home_and_nothing_else_of_the_project(hired, tmp_path, sandbox):
-    project, ways = hired(1, sandbox)
-    (tmp_path / "tools" / "qwen").write_text(BURGLAR)
-    with Run.create(project.folder / "runs" / "1", {}) as run, workers(project, run, ways) as found:
+    project, options = hired(1, sandbox)
+    (tmp_path / "tools" / "qwen").write_text(INTRUDING_AGENT)
+    with Run.create(project.folder / "runs" / "1", {}) as run, workers(project, run, options) as found:
         agent = run.folder.resolve() / "agent"
         places = [run.candidate, agent / "home", agent, agent / "logs", run.folder, project.folder, project.scenarios]
         (agent / "logs").mkdir(parents=True)
@@ -113,7 +113,7 @@ def test_an_agent_writes_its_candidate_and_its_home_and_nothing_else_of_the_proj
 
 
 def test_an_agent_s_sandbox_ends_it_when_nobody_else_is_left_to_do_so(hired, tmp_path, monkeypatch):
-    project, ways = hired(1, "none")
+    project, options = hired(1, "none")
     plans = []
 
     def seen(*arguments):
@@ -127,6 +127,6 @@ def test_an_agent_s_sandbox_ends_it_when_nobody_else_is_left_to_do_so(hired, tmp
         return wrapping
 
     monkeypatch.setattr("overclock.recipe.loop.workers.wrapped", seen)
-    with Run.create(tmp_path / "run", {}) as run, workers(project, run, ways) as found:
+    with Run.create(tmp_path / "run", {}) as run, workers(project, run, options) as found:
         found.agents[0].work(Task("t", "translate", "prompt", run.candidate, 60.0), found.endpoint)
     assert [plan.wall_seconds for plan in plans] == [project.limits.agent_seconds + 60.0]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from level_results import divergence, episodes, module, module_comparison, properties, rollouts, wrong_case
-from recipe.court import repro_in
 from recipe.projects import small_project
+from recipe.scripted_run import repro_in
 
 from overclock.recipe.judging.verdict import Verdict, failure
 from overclock.recipe.mcp.facts import failures

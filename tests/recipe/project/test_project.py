@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 import pytest
-from recipe.court import small_project
+from recipe.scripted_run import small_project
 
 from overclock.errors import UsageError
 from overclock.recipe.project.project import (

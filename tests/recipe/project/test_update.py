@@ -17,8 +17,7 @@ from overclock.recipe.agents.scripted import ScriptedAgent
 from overclock.recipe.contract.file import Closeness, ContractFile, DrawField, StateField
 from overclock.recipe.contract.thresholds import Limits
 from overclock.recipe.judging.hygiene.frozen import tree_hash
-from overclock.recipe.loop.parts import Options
-from overclock.recipe.loop.ways import Ways
+from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.project import update
 from overclock.recipe.project.new import new_project
 from overclock.recipe.project.project import Judging, ModulePlan, load_project
@@ -149,8 +148,8 @@ def test_only_the_changed_module_is_translated_again_and_every_test_guards_it(ma
         assert (task.folder / "env.py").read_bytes() == VERIFIED["env.py"]
         return {"wind.py": JAX_WIND.replace("0.25", "0.5")}
 
-    ways = Ways(agent=ScriptedAgent(script), options=Options(optimise=False))
-    finished = run_update(found, accept=True, run_id="second", ways=ways)
+    options = RunOptions(agent=ScriptedAgent(script), steps=OptionalSteps(optimise=False))
+    finished = run_update(found, accept=True, run_id="second", options=options)
     assert finished.outcome == "done", finished.sentence
     assert [(task.purpose, task.id) for task in tasks] == [("translate", "001-translate-wind")]
     assert "-GUST = 0.25\n+GUST = 0.5  # stronger now" in tasks[0].prompt

@@ -1,7 +1,7 @@
-"""Every cheat is caught by the product's own judge, and those that their text gives away by the fence behind it too.
+"""Every cheat is rejected by the product's own judge, and those that the static scan rejects by a later check as well.
 
-`overclock redteam` tries all of them, which takes minutes of processor time. Here the text of all is read, and some
-meet the level that has to hold them.
+`overclock redteam` judges all of them, which takes minutes of processor time. Here all are scanned, and some are judged
+by the level that has to reject them.
 """
 
 import json
@@ -16,20 +16,29 @@ from overclock.recipe.judging.hygiene import Limits, check_source, dynamic, judg
 from overclock.recipe.judging.hygiene.frozen import Frozen, tree_hash
 from overclock.recipe.judging.hygiene.judge import ANSWER
 from overclock.recipe.judging.verdict import HELD_OUT, HYGIENE, Verdict, failure
-from overclock.recipe.redteam import Caught, blind_spots, breakouts, examine, find_cheats, open_court, redteam, staged
-from overclock.recipe.redteam.catch import find_suspect
+from overclock.recipe.redteam import (
+    Outcome,
+    blind_spots,
+    breakouts,
+    examine,
+    find_cheats,
+    handed_in,
+    prepare_judges,
+    redteam,
+)
+from overclock.recipe.redteam.catch import find_candidate
 from overclock.recipe.redteam.cheats import HONEST, edited, honest_files
 from overclock.recipe.redteam.frauds import ALL_IS_WELL
-from overclock.recipe.redteam.ground import prepare, stage
+from overclock.recipe.redteam.grading_folder import frozen_candidate, grader_files
 from overclock.recipe.sandbox import best
 
 ALL = {cheat.name: cheat for cheat in find_cheats()}
-# Their text is like anybody's: they are only wrong, only large, or remember in a way that only shows as they run.
-INNOCENT_TEXT = {
+# The static scan finds nothing in these: they are only wrong, only large, or keep state in a way seen as they run.
+PASS_THE_SCAN = {
     "special-cases-seeds", "drops-the-left", "drops-truncation", "nan-instead-of-an-end", "wrong-types",
     "only-in-float64", "counts-out-of-sight", "calm-weather", "starts-alike", "long-limit", "hoards-memory",
 }  # fmt: skip
-BEHIND = {"calls-the-reference": "sandbox", "forges-answers": "level 1", "recorded-trajectories": "held-out"}
+LATER_CHECK = {"calls-the-reference": "sandbox", "forges-answers": "level 1", "recorded-trajectories": "held-out"}
 INSPECTED = {"counts-through-a-helper": "hidden-state", "cached-outputs": "eager"}
 SEED = 7
 
@@ -40,39 +49,39 @@ def frozen(files):
 
 
 @pytest.fixture(scope="module")
-def court(tmp_path_factory):
+def judges(tmp_path_factory):
     pytest.importorskip("gymnasium", reason="the red team's reference is a Gymnasium environment")
     try:
         best()
     except MissingError as error:
         pytest.skip(str(error))
-    return open_court(tmp_path_factory.mktemp("court"))
+    return prepare_judges(tmp_path_factory.mktemp("judges"))
 
 
 @pytest.fixture(scope="module")
-def practice(court):
-    return court.practise()
+def practice(judges):
+    return judges.record_practice()
 
 
 @pytest.fixture
-def ground(practice, request):
-    with staged(find_suspect(request.param), practice) as prepared:
+def place(practice, request):
+    with handed_in(find_candidate(request.param), practice) as prepared:
         yield prepared
 
 
 @pytest.mark.parametrize("name", [HONEST, *ALL])
-def test_the_text_alone_gives_most_cheats_away(practice, name):
-    with staged(find_suspect(name), practice) as prepared:
+def test_the_static_scan_rejects_most_cheats(practice, name):
+    with handed_in(find_candidate(name), practice) as prepared:
         found = check_source(prepared.candidate)
     kept = [finding for finding in found if finding.rule != "derived"]  # which level 2 is to judge
-    assert bool(kept) is (name not in INNOCENT_TEXT | {HONEST, "own-auto-reset"}), found
+    assert bool(kept) is (name not in PASS_THE_SCAN | {HONEST, "own-auto-reset"}), found
 
 
 @pytest.mark.long
-def test_level_1_sees_what_no_episode_shows(court):
+def test_level_1_sees_what_no_episode_shows(judges):
     files = edited("env.py", blind_spots.STILL_IN_FLOAT32, blind_spots.NO_WIND, blind_spots.SAME_START)
     files["records.py"] = edited("records.py", blind_spots.LATE_END)["records.py"]
-    found = court.judge.judge(frozen(files), 1, SEED)
+    found = judges.judge.judge(frozen(files), 1, SEED)
     wrong = {
         (module.name, one.precision) for module in found.report.modules for one in module.comparisons if not one.passed
     }
@@ -81,41 +90,41 @@ def test_level_1_sees_what_no_episode_shows(court):
     assert ("transition", "float64") not in wrong
 
 
-@pytest.mark.parametrize(("ground", "name"), [(name, name) for name in BEHIND], indirect=["ground"])
-def test_the_fence_behind_the_text_holds(court, ground, name):
-    result = examine(find_suspect(name), ground, court, SEED)
-    expected = "dynamic" if best().name == "none" and BEHIND[name] == "sandbox" else BEHIND[name]
+@pytest.mark.parametrize(("place", "name"), [(name, name) for name in LATER_CHECK], indirect=["place"])
+def test_a_later_check_rejects_what_the_scan_rejects(judges, place, name):
+    result = examine(find_candidate(name), place, judges, SEED)
+    expected = "dynamic" if best().name == "none" and LATER_CHECK[name] == "sandbox" else LATER_CHECK[name]
     assert list(result.layers) == ["static", expected], result.layers
     assert (result.by, result.sentence) == ("static", result.layers["static"])
 
 
-@pytest.mark.parametrize(("ground", "rule"), INSPECTED.items(), indirect=["ground"], ids=list(INSPECTED))
-def test_what_is_inspected_shows_itself(ground, rule, monkeypatch):
+@pytest.mark.parametrize(("place", "rule"), INSPECTED.items(), indirect=["place"], ids=list(INSPECTED))
+def test_what_is_inspected_shows_itself(place, rule, monkeypatch):
     monkeypatch.setattr(check, "CHECKS", ())
-    report = dynamic.Inspector(1, str(ground.candidate)).inspect()
+    report = dynamic.Inspector(1, str(place.candidate)).inspect()
     assert rule in {finding.rule for finding in judge_inspection(report, Limits())}
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("sandbox", ["best", "none"])
-def test_what_writes_outside_is_held_back_and_where_it_is_not_it_is_seen(court, sandbox, monkeypatch):
-    monkeypatch.setattr(court.unread, "sandbox", best().name if sandbox == "best" else sandbox)
-    with prepare() as folder:
-        harm = "".join((breakouts.EDIT, breakouts.WRITE, breakouts.STEAL)).replace("GROUND", str(folder))
+def test_what_writes_outside_is_held_back_and_where_it_is_not_it_is_seen(judges, sandbox, monkeypatch):
+    monkeypatch.setattr(judges.without_scan, "sandbox", best().name if sandbox == "best" else sandbox)
+    with grader_files() as folder:
+        harm = "".join((breakouts.EDIT, breakouts.WRITE, breakouts.STEAL)).replace("GRADER", str(folder))
         files = {**honest_files(), "env.py": harm + honest_files()["env.py"]}
-        with stage(folder, files) as ground:
-            found = court.unread.judge(ground.frozen, HELD_OUT, SEED)
-            damage = ground.damage()
-    if court.unread.sandbox != "none":
+        with frozen_candidate(folder, files) as place:
+            found = judges.without_scan.judge(place.frozen, HELD_OUT, SEED)
+            damage = place.damage()
+    if judges.without_scan.sandbox != "none":
         assert (damage, found.passed) == (None, True)
     else:
         assert "conftest.py, test_gravity.py" in damage
         assert "its own files changed" in found.failure.sentence
 
 
-@pytest.mark.parametrize("ground", ["hangs"], indirect=True)
-def test_nobody_waits_long_for_what_hangs(court, ground):
-    result = examine(find_suspect("hangs"), ground, court, SEED)
+@pytest.mark.parametrize("place", ["hangs"], indirect=True)
+def test_nobody_waits_long_for_what_hangs(judges, place):
+    result = examine(find_candidate("hangs"), place, judges, SEED)
     assert "no answer within 8 s" in result.layers["level 1"]
 
 
@@ -124,16 +133,16 @@ def test_a_forged_inspection_has_every_entry_of_a_real_one():
 
 
 @pytest.mark.long
-def test_every_cheat_is_caught_and_the_honest_candidate_is_not(court):
+def test_every_cheat_is_caught_and_the_honest_candidate_is_not(judges):
     report = redteam(timeout=240.0)
     assert [one["name"] for one in report["cheats"] if not one["caught"]] == []
     assert report["control"]["passed"], report["control"]
     behind = {one["name"]: [layer["layer"] for layer in one["layers"][1:]] for one in report["cheats"]}
-    given_away = [name for name in ALL if name not in INNOCENT_TEXT | {"own-auto-reset"}]
+    given_away = [name for name in ALL if name not in PASS_THE_SCAN | {"own-auto-reset"}]
     assert [name for name in given_away if ALL[name].level is not None and not behind[name]] == []
 
 
-# ---- how a suspect is tried ----
+# ---- how a candidate is tried ----
 
 
 class Told:
@@ -141,8 +150,8 @@ class Told:
 
     sandbox = "none"
 
-    def __init__(self, court, wrong, text=()):
-        self.project, self.wrong, self.text, self.asked = court.project, wrong, list(text), []
+    def __init__(self, judges, wrong, text=()):
+        self.project, self.wrong, self.text, self.asked = judges.project, wrong, list(text), []
 
     def read(self, folder):
         return self.text
@@ -167,14 +176,14 @@ class Told:
         (["a finding"], [1], ["level 1"], [0, 1], []),  # hygiene leaves it to the levels
     ],
 )
-@pytest.mark.parametrize("ground", ["drops-the-left"], indirect=True)
-def test_a_suspect_is_tried_until_a_level_catches_it(court, ground, text, wrong, layers, asked, again):
-    judge, unread = Told(court, wrong, text), Told(court, wrong)
-    found = examine(ALL["drops-the-left"], ground, types.SimpleNamespace(judge=judge, unread=unread), SEED)
+@pytest.mark.parametrize("place", ["drops-the-left"], indirect=True)
+def test_a_candidate_is_judged_until_a_level_rejects_it(judges, place, text, wrong, layers, asked, again):
+    judge, without_scan = Told(judges, wrong, text), Told(judges, wrong)
+    found = examine(ALL["drops-the-left"], place, types.SimpleNamespace(judge=judge, without_scan=without_scan), SEED)
     assert list(found.layers) == layers
     assert (found.by, found.sentence) == (layers[0] if layers else None, found.layers.get(layers[0]) if layers else "")
     assert judge.asked == [(level, SEED) for level in asked]
-    assert unread.asked == [(level, SEED) for level in again]
+    assert without_scan.asked == [(level, SEED) for level in again]
 
 
 # ---- the command ----
@@ -219,25 +228,30 @@ def test_the_command_writes_json(monkeypatch, capsys):
 
 
 @pytest.fixture
-def told(monkeypatch, court, practice):
+def told(monkeypatch, judges, practice):
     """What a run does, in order, without trying anybody: the honest one passes, cheats with an x are caught."""
     events = []
 
-    def freeze(suspect, practice):
-        events.append(suspect.name)
-        return staged(suspect, practice)
+    def freeze(candidate, practice):
+        events.append(candidate.name)
+        return handed_in(candidate, practice)
 
     def draw(bits):
         events.append("draw")
         return 11
 
-    def judged(suspect, ground, court, seed):
-        assert ground.candidate.is_dir()
+    def judged(candidate, place, judges, seed):
+        assert place.candidate.is_dir()
         assert seed == 11
-        layers = {"static": "It says so.", "dynamic": "It does so."} if "x" in suspect.name else {}
-        return Caught(suspect.name, suspect.what, next(iter(layers), None), "", 0.1, layers)
+        layers = {"static": "It says so.", "dynamic": "It does so."} if "x" in candidate.name else {}
+        return Outcome(candidate.name, candidate.what, next(iter(layers), None), "", 0.1, layers)
 
-    stand_ins = {"staged": freeze, "secrets.randbits": draw, "examine": judged, "open_court": lambda *given: court}
+    stand_ins = {
+        "handed_in": freeze,
+        "secrets.randbits": draw,
+        "examine": judged,
+        "prepare_judges": lambda *given: judges,
+    }
     for name, stand_in in stand_ins.items():
         monkeypatch.setattr(f"overclock.recipe.redteam.run.{name}", stand_in)
     return events

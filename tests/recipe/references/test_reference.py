@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("gymnasium", reason="needs gymnasium")
 
 import gymnasium
-from recipe import blackjack, boats
+from recipe import blackjack, nested_spaces
 
 from overclock.errors import UsageError
 from overclock.recipe.contract.codec import codec_fields, draw_field
@@ -36,10 +36,10 @@ def hooks(monkeypatch):
 
 def fleet(folder, count=2):
     shapes = {"boats": Fixed((Number("float64", True),) * 2, LIST), "sails": Array("int64", (2,))}
-    lines = Path(boats.__file__).read_text().splitlines()
+    lines = Path(nested_spaces.__file__).read_text().splitlines()
     ((line, column),) = ((number, text.find(DRAW)) for number, text in enumerate(lines, 1) if DRAW in text)
     bounds = (("low", -1.0), ("high", 1.0))
-    site = Site("start", "recipe/boats.py", line, column, "uniform", "value", (), count, bounds)
+    site = Site("start", "recipe/nested_spaces.py", line, column, "uniform", "value", (), count, bounds)
     contract = ContractFile(
         codec_fields(shapes),
         (draw_field(site),),
@@ -48,7 +48,7 @@ def fleet(folder, count=2):
         shapes=shapes,
     )
     write_contract(contract, folder)
-    return reference(2, {"entry_point": "recipe.boats:Fleet"}, str(folder / "contract.toml"))
+    return reference(2, {"entry_point": "recipe.nested_spaces:Fleet"}, str(folder / "contract.toml"))
 
 
 def test_everything_is_one_array_in_the_order_of_its_space(tmp_path):

@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from recipe import blackjack, drift
+from recipe import blackjack, drifting_boat
 
 pytest.importorskip("gymnasium", reason="the references are Gymnasium environments")
 
@@ -71,11 +71,11 @@ def cards(tmp_path_factory):
 @pytest.fixture(scope="module")
 def boat(tmp_path_factory):
     folder = tmp_path_factory.mktemp("boat")
-    (folder / "drift.py").write_text(drift.REFERENCE)
+    (folder / "drift.py").write_text(drifting_boat.REFERENCE)
     known = Reference(
         "drift.py:Drift", "class", "drift:Drift", max_steps=50, packages=("gymnasium", "drift"), path=str(folder)
     )
-    return judge(project(folder, "drift", known, drift.contract()))
+    return judge(project(folder, "drift", known, drifting_boat.contract()))
 
 
 @pytest.mark.long
@@ -106,13 +106,13 @@ def test_a_reference_of_objects_and_module_luck_is_reproducible(boat):
 @pytest.mark.long
 @pytest.mark.parametrize("level", [1, 3])
 def test_a_reference_of_objects_and_module_luck_is_judged(boat, level):
-    found = boat.judge(frozen(drift.CANDIDATE), level, seed=1)
+    found = boat.judge(frozen(drifting_boat.CANDIDATE), level, seed=1)
     assert found.verdict == "pass", found.failure
 
 
 @pytest.mark.long
 def test_objects_that_stay_too_long_are_noticed(boat):
-    found = boat.judge(frozen(drift.FORGETS), 1, seed=1)
+    found = boat.judge(frozen(drifting_boat.FORGETS), 1, seed=1)
     assert (found.verdict, modules_of(found)) == ("fail", {"transition"}), "all the rest is right"
     assert "gusts_length" in found.failure.sentence
     rows = {row.name: row.boundary for row in found.report.modules}
@@ -125,4 +125,4 @@ def test_a_draw_that_nobody_knows_stops_the_judge_with_its_place(boat):
     folder = boat.project.folder / "poor"
     made = project(folder, "drift", boat.project.reference, contract)
     with pytest.raises(Exception, match=r"draws \(normal\) at drift.py:\d+:\d+"):
-        judge(made).judge(frozen(drift.CANDIDATE), 1, seed=1)
+        judge(made).judge(frozen(drifting_boat.CANDIDATE), 1, seed=1)

@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from recipe.run_story import Story
+from recipe.written_journal import JournalWriter
 
 from overclock.recipe.gateway.exchange import Exchange
 from overclock.recipe.gateway.usage import Usage
@@ -26,7 +26,7 @@ def cost(run):
 
 
 def test_what_the_gateway_saw_is_metered_and_what_the_agent_says_then_is_not_added(run):
-    story = Story(run)
+    story = JournalWriter(run)
     story.task("t1", 1, told=TOLD)
     found = cost(run)
     assert (found["basis"], found["tokens"], found["dollars"]) == ("metered", 1000, 0.25)
@@ -36,14 +36,14 @@ def test_what_the_gateway_saw_is_metered_and_what_the_agent_says_then_is_not_add
 
 
 def test_without_a_gateway_the_agents_own_words_count_as_such(run):
-    Story(run, meter="agent").task("t1", 1)
+    JournalWriter(run, meter="agent").task("t1", 1)
     found = cost(run)
     assert (found["basis"], found["tokens"], found["dollars"]) == ("self-reported", 1000, 0.125)
     assert dollars_words(found) == "$0.1250 (self-reported)"
 
 
 def test_what_nobody_reports_is_not_zero(run):
-    Story(run, meter=None).task("t1", 1)
+    JournalWriter(run, meter=None).task("t1", 1)
     found = cost(run)
     assert found["basis"] == "not reported"
     assert found["tokens"] is found["dollars"] is found["input_tokens"] is found["calls"] is None
@@ -52,9 +52,9 @@ def test_what_nobody_reports_is_not_zero(run):
 
 
 def test_a_run_that_is_partly_reported_costs_at_least_that(run):
-    Story(run, meter="gateway").task("t1", 1)
-    Story(run, meter="agent").task("t2", 1)
-    Story(run, meter=None).task("t3", 1)
+    JournalWriter(run, meter="gateway").task("t1", 1)
+    JournalWriter(run, meter="agent").task("t2", 1)
+    JournalWriter(run, meter=None).task("t3", 1)
     found = cost(run)
     assert (found["basis"], found["tokens"], found["dollars"]) == ("partly metered", 2000, 0.375)
     assert (found["metered"]["dollars"], found["self_reported"]["dollars"]) == (0.25, 0.125)
@@ -63,7 +63,7 @@ def test_a_run_that_is_partly_reported_costs_at_least_that(run):
 
 
 def test_a_call_without_an_end_counts_at_the_most_it_can_cost(run):
-    story = Story(run)
+    story = JournalWriter(run)
     story.call(close=False, reserved=0.5)
     found = cost(run)
     assert (found["basis"], found["tokens"], found["dollars"]) == ("metered", None, 0.5)
@@ -75,14 +75,14 @@ def test_a_call_without_an_end_counts_at_the_most_it_can_cost(run):
 
 
 def test_a_price_that_is_not_known_is_said(run):
-    Story(run).call(reserved=None, dollars=None)
+    JournalWriter(run).call(reserved=None, dollars=None)
     found = cost(run)
     assert (found["tokens"], found["dollars"]) == (1000, None)
     assert dollars_words(found) == "the model's price is not known"
 
 
 def test_refused_calls_are_counted_and_cost_nothing(run):
-    story = Story(run)
+    story = JournalWriter(run)
     story.call()
     story.call(status=402)
     found = cost(run)
@@ -95,7 +95,7 @@ def test_the_sum_does_not_depend_on_the_order_of_parallel_calls(tmp_path):
     sums = set()
     for number, order in enumerate((amounts, amounts[::-1])):
         with Run.create(tmp_path / str(number), {}) as run:
-            story = Story(run)
+            story = JournalWriter(run)
             for dollars in order:
                 story.call(dollars=dollars)
             sums.add(cost(run)["dollars"])
@@ -103,7 +103,7 @@ def test_the_sum_does_not_depend_on_the_order_of_parallel_calls(tmp_path):
 
 
 def test_a_tasks_cost_is_that_of_its_own_calls(run):
-    story = Story(run)
+    story = JournalWriter(run)
     story.task("t1", 1)
     story.task("t2", 1)
     story.call()  # after both
@@ -113,7 +113,7 @@ def test_a_tasks_cost_is_that_of_its_own_calls(run):
 
 
 def test_tasks_side_by_side_share_their_calls(run):
-    story = Story(run)
+    story = JournalWriter(run)
     prompt = story.text("do it")
     for task in ("a", "b"):
         run.journal.append("task sent", task=task, purpose="repair", level=1, module=None, iteration=1, prompt=prompt)
@@ -128,7 +128,7 @@ def test_tasks_side_by_side_share_their_calls(run):
 
 
 def test_a_task_that_a_kill_cut_off_does_not_take_over_later_calls(run):
-    story = Story(run)
+    story = JournalWriter(run)
     story.start()
     run.journal.append(
         "task sent", task="dead", purpose="repair", level=1, module=None, iteration=1, prompt=story.text("x")

@@ -8,11 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
-from recipe.court import Story, needs_git
-from recipe.killable import PRICE, SCRIPT
-from recipe.killable import story as whole_story
+from recipe.hanging_run import PRICE, SCRIPT, killable_run
+from recipe.scripted_run import ScriptedRun, needs_git
 
-from overclock.recipe.loop.parts import Options
+from overclock.recipe.loop.context import OptionalSteps
 from overclock.recipe.project.project import load_project
 from overclock.recipe.runs.cost import spending
 from overclock.recipe.runs.journal import Journal
@@ -32,18 +31,18 @@ PLACES = {
 }
 
 
-class Resumed(Story):
+class Resumed(ScriptedRun):
     """A story whose run is there already."""
 
     def __init__(self, project):
         self.script, self.usage, self.project = SCRIPT, PRICE, project
-        self.run, self.options = project.folder / "runs" / "1", Options()
+        self.run, self.steps = project.folder / "runs" / "1", OptionalSteps()
 
 
 def killed(folder, place, candidates=1, until=lambda: True):
     """A run that was killed at a place, once something holds."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])}
-    command = [sys.executable, str(TESTS / "recipe" / "killable.py"), str(folder), place, str(candidates)]
+    command = [sys.executable, str(TESTS / "recipe" / "hanging_run.py"), str(folder), place, str(candidates)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     try:
         assert process.stdout is not None
@@ -60,7 +59,7 @@ def killed(folder, place, candidates=1, until=lambda: True):
 @pytest.fixture(scope="module")
 def unkilled(tmp_path_factory):
     """The report of the same run, undisturbed."""
-    whole = whole_story(tmp_path_factory.mktemp("unkilled"), 1)
+    whole = killable_run(tmp_path_factory.mktemp("unkilled"), 1)
     assert whole.go() == "done"
     return lasting(whole.report())
 
@@ -116,6 +115,6 @@ def test_of_several_candidates_only_those_that_had_not_ended_are_asked_for_again
     assert len(everything) == len(set(everything)) == 12
     assert spending(story.events()).so_far()["dollars"] == 0.25 * 12
     assert not (project / "runs" / "1" / "candidates").exists()
-    undisturbed = whole_story(tmp_path / "undisturbed", 3)
+    undisturbed = killable_run(tmp_path / "undisturbed", 3)
     assert undisturbed.go() == "done"
     assert lasting(story.report()) == lasting(undisturbed.report())

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("jinja2", reason="the page needs the extra 'report'")
 
 from level_results import episodes, module, properties, rollouts, scenarios, walk
-from recipe.run_story import Story, failure, sign_error, written
+from recipe.written_journal import JournalWriter, failure, finished_run, write_until_sign_error
 
 from overclock.recipe.gateway.usage import Usage
 from overclock.recipe.judging.verdict import ComparedFunction, FunctionsGate, FunctionsLevel
@@ -31,7 +31,7 @@ EVIL = "<script>alert(1)</script> & | \"quoted\" 'too'"
 
 @pytest.fixture
 def report(tmp_path):
-    written(tmp_path / "run")
+    finished_run(tmp_path / "run")
     with Run.open(tmp_path / "run") as run:
         return run_report(run)
 
@@ -87,7 +87,7 @@ def test_markdown_says_the_same_in_short(report):
 def seen_by_levels(tmp_path, *reports):
     """The report of a run whose levels, from 1 on, left these reports."""
     with Run.create(tmp_path / "seen", {}) as run:
-        story = Story(run)
+        story = JournalWriter(run)
         story.start()
         story.task("t1", 1, "translate")
         candidate = story.freeze("t1", env=b"x = 1\n")
@@ -143,7 +143,7 @@ def test_the_files_are_written_whole(report, tmp_path):
 def evil(tmp_path):
     """A run in which everything that an agent or a user names is markup."""
     with Run.create(tmp_path / "evil", {}) as run:
-        story = Story(run)
+        story = JournalWriter(run)
         named = {"project": EVIL.replace("/", ""), "agent": EVIL, "reference": EVIL, "versions": {EVIL: EVIL}}
         story.start(**named, candidate_sandbox="none")
         story.phase(1, "modules", EVIL)
@@ -177,7 +177,7 @@ def test_unfinished_and_unmetered_runs_have_a_page(tmp_path):
     with Run.create(tmp_path / "empty", {}) as run:
         assert "The run has not ended." in page_of(run_report(run))
     with Run.create(tmp_path / "run", {}) as run:
-        sign_error(Story(run, meter=None))
+        write_until_sign_error(JournalWriter(run, meter=None))
         text = page_of(run_report(run))
     assert "not reported" in text
     assert "$0.0" not in text
@@ -186,7 +186,7 @@ def test_unfinished_and_unmetered_runs_have_a_page(tmp_path):
 
 def test_where_no_model_was_asked_nothing_is_said_about_tokens_and_dollars(tmp_path):
     with Run.create(tmp_path / "run", {}) as run:
-        story = Story(run, meter=None)
+        story = JournalWriter(run, meter=None)
         story.start(agent="built-in")
         story.task("t1", 1, "translate", told=dataclasses.asdict(Usage(basis="self-reported")))
         story.judge(story.freeze("t1", env=b"x = 1\n"), 1)

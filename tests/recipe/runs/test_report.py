@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from recipe.run_story import COUNTER, RIGHT, SIGN, Story, failure, sign_error, written
+from recipe.written_journal import COUNTER, RIGHT, SIGN, JournalWriter, failure, finished_run, write_until_sign_error
 
 from overclock.recipe.runs.curve import curve_picture
 from overclock.recipe.runs.report import final_candidate, run_report
@@ -14,7 +14,7 @@ from overclock.recipe.runs.run import Run
 @pytest.fixture
 def finished(tmp_path):
     """The report of the whole story, and its candidates."""
-    candidates = written(tmp_path / "run")
+    candidates = finished_run(tmp_path / "run")
     with Run.open(tmp_path / "run") as run:
         return run_report(run), candidates
 
@@ -56,7 +56,7 @@ def test_which_level_caught_what_and_who_repaired_it(finished):
 def test_a_module_that_is_right_again_was_repaired_though_another_is_wrong(tmp_path):
     wrong = {"field": "x", "step": None, "level": 1}
     with Run.create(tmp_path / "run", {}) as run:
-        story = Story(run)
+        story = JournalWriter(run)
         story.start()
         for task, failure in (
             ("t1", {**wrong, "module": "reset", "sentence": "reset is off.", "modules": ["reset", "observe"]}),
@@ -90,8 +90,8 @@ def test_the_final_candidate_with_its_verification(finished):
 
 
 def test_replaying_gives_the_same_report_but_for_its_volatile_part(tmp_path):
-    written(tmp_path / "here" / "first")
-    written(tmp_path / "there" / "second", date="tomorrow", seconds=99.0, sps=7.0)
+    finished_run(tmp_path / "here" / "first")
+    finished_run(tmp_path / "there" / "second", date="tomorrow", seconds=99.0, sps=7.0)
     texts = []
     for folder in (tmp_path / "here" / "first", tmp_path / "there" / "second"):
         with Run.open(folder) as run:
@@ -111,7 +111,7 @@ def test_replaying_gives_the_same_report_but_for_its_volatile_part(tmp_path):
 )
 def test_a_run_without_a_sandbox_says_who_had_none(tmp_path, named, who, other, said):
     with Run.create(tmp_path / "run", {}) as run:
-        story = Story(run)
+        story = JournalWriter(run)
         story.start(**{f"{who}_sandbox": named, f"{other}_sandbox": "landlock"})
         story.start(candidate_sandbox="bubblewrap", agent_sandbox="bubblewrap")  # resumed elsewhere: the warning stays
         found = run_report(run)["sandbox"]
@@ -122,7 +122,7 @@ def test_a_run_without_a_sandbox_says_who_had_none(tmp_path, named, who, other, 
 def test_an_unfinished_run_has_a_report(tmp_path):
     with Run.create(tmp_path / "run", {}) as run:
         assert run_report(run)["iterations"] == []
-        first = sign_error(Story(run, meter=None))
+        first = write_until_sign_error(JournalWriter(run, meter=None))
         report = run_report(run)
     assert report["outcome"] is None
     assert report["caught"][0]["repaired_by"] is None
@@ -133,7 +133,7 @@ def test_an_unfinished_run_has_a_report(tmp_path):
 
 def test_work_by_hand_and_tasks_sent_twice_have_their_rows(tmp_path):
     with Run.create(tmp_path / "run", {}) as run:
-        story = Story(run)
+        story = JournalWriter(run)
         story.start()
         story.task("t1", 1)
         story.start()
@@ -150,7 +150,7 @@ def test_work_by_hand_and_tasks_sent_twice_have_their_rows(tmp_path):
 
 def test_a_row_has_the_first_levels_verdict_that_is_not_a_pass(tmp_path):
     with Run.create(tmp_path / "run", {}) as run:
-        story = Story(run)
+        story = JournalWriter(run)
         candidate = story.freeze(None, env=SIGN)
         story.judge(candidate, 4, "inconclusive")
         story.judge(candidate, 1, "fail", 4, 5, failure(1, "wrong"))
@@ -165,7 +165,7 @@ def test_a_row_has_the_first_levels_verdict_that_is_not_a_pass(tmp_path):
 
 def test_a_candidate_that_hangs_was_caught(tmp_path):
     with Run.create(tmp_path / "run", {}) as run:
-        story = Story(run)
+        story = JournalWriter(run)
         candidate = story.freeze(None, env=SIGN)
         story.judge(candidate, 1, "could not verify", None, None, failure(1, "It did not answer."))
         story.judge(candidate, 2, "inconclusive", None, None)
@@ -177,7 +177,7 @@ def test_a_candidate_that_hangs_was_caught(tmp_path):
 def verified(tmp_path):
     """Candidates by number, each judged at some levels."""
     with Run.create(tmp_path / "run", {}) as run:
-        story = Story(run)
+        story = JournalWriter(run)
 
         def verify(number, *levels):
             candidate = story.freeze(None, env=RIGHT + b"#" * number)
@@ -215,7 +215,7 @@ def test_an_optimisation_counts_once_it_is_kept(verified):
 
 
 def test_without_tokens_the_curve_runs_along_the_verdicts(tmp_path):
-    written(tmp_path / "run", meter=None)
+    finished_run(tmp_path / "run", meter=None)
     with Run.open(tmp_path / "run") as run:
         picture = curve_picture(run_report(run)["curve"])
     assert picture["label"] == "verdicts (tokens were not reported)"

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from recipe.run_story import COUNTER, RIGHT, SIGN, Story, written
+from recipe.written_journal import COUNTER, RIGHT, SIGN, JournalWriter, finished_run
 
 from overclock.errors import UsageError
 from overclock.recipe.runs.candidates import diff
@@ -20,7 +20,7 @@ def contents(folder):
 def test_a_run_is_a_folder_with_a_journal(tmp_path):
     folder = tmp_path / "runs" / "cartpole-1"
     with Run.create(folder, {"project": "cartpole"}) as run:
-        Story(run).start()
+        JournalWriter(run).start()
         assert run.id == "cartpole-1"
     about = json.loads((folder / "run.json").read_text())
     assert (about["schema"], about["id"], about["project"]) == ("overclock.about/1", "cartpole-1", "cartpole")
@@ -53,13 +53,13 @@ def test_the_latest_run_is_the_one_in_which_something_happened_last(tmp_path):
     assert latest(tmp_path / "nowhere") is None
     for name in ("b", "a"):
         with Run.create(tmp_path / name, {}) as run:
-            Story(run).start()
+            JournalWriter(run).start()
     (tmp_path / "train-cartpole").mkdir()
     (tmp_path / "train-cartpole" / "run.json").write_text('{"env": "cartpole-v1"}')  # another command's
     (tmp_path / "train-cartpole" / "journal.sqlite").write_text("")
     assert latest(tmp_path) == tmp_path / "a"
     with Run.open(tmp_path / "b", write=True) as run:
-        Story(run).end()
+        JournalWriter(run).end()
     assert latest(tmp_path) == tmp_path / "b"
 
 
@@ -72,7 +72,7 @@ def test_runs_are_found_by_folder_or_id(tmp_path, monkeypatch):
     assert find(None) == find("cartpole-1") == find("runs/cartpole-1")
     assert find("elsewhere").name == "elsewhere"
     with Run.create(tmp_path / "pond" / "runs" / "pond-1", {}) as run:
-        Story(run).start()
+        JournalWriter(run).start()
     assert find(None) == find("pond-1") == find("pond") == find(str(tmp_path / "pond")).relative_to(tmp_path)
     with pytest.raises(UsageError, match="did you mean 'pond/runs/pond-1'"):
         find("pond-11")
@@ -87,7 +87,7 @@ def test_runs_are_found_by_folder_or_id(tmp_path, monkeypatch):
 def test_any_frozen_candidate_can_be_restored_exactly(tmp_path):
     binary = bytes(range(256))
     with Run.create(tmp_path / "run", {}) as run:
-        story = Story(run)
+        story = JournalWriter(run)
         first = story.freeze(None, env=SIGN, inner__table=binary)
         second = story.freeze(None, env=b"no newline\r\n\xff at the end")
         run.restore(second)
@@ -106,7 +106,7 @@ def test_restoring_removes_everything_else_and_follows_no_link(tmp_path):
     outside.mkdir()
     (outside / "precious").write_text("x")
     with Run.create(tmp_path / "run", {}) as run:
-        candidate = Story(run).freeze(None, inner__env=SIGN)
+        candidate = JournalWriter(run).freeze(None, inner__env=SIGN)
         folder = run.candidate
         (folder / "inner").symlink_to(outside)  # where a file of the candidate belongs
         (folder / "link").symlink_to(outside / "precious")
@@ -134,7 +134,7 @@ def test_a_candidate_reaches_nothing_outside_of_its_folder(tmp_path, path):
 
 
 def test_the_diff_of_two_candidates_is_unified(tmp_path):
-    first, second, third = written(tmp_path / "run")
+    first, second, third = finished_run(tmp_path / "run")
     with Run.open(tmp_path / "run") as run:
         assert run.diff(first, second) == (
             "--- a/env.py\n+++ b/env.py\n@@ -1,2 +1,2 @@\n def step(x):\n-    return x - 1\n+    return x + 1\n"

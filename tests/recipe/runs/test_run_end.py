@@ -4,14 +4,13 @@ import dataclasses
 import json
 
 import pytest
-from recipe.court import FakeJudge, env, small_project
+from recipe.scripted_run import FakeJudge, env, small_project
 
 from overclock.cli.loop.options import show_end
 from overclock.recipe.agents.scripted import ScriptedAgent
 from overclock.recipe.judging.candidate import load_candidate
 from overclock.recipe.loop import translate as runs
-from overclock.recipe.loop.parts import Options
-from overclock.recipe.loop.ways import Ways
+from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.runs.run import Run
 
 GOOD = {"translate": [env("speed=100")]}
@@ -24,7 +23,7 @@ def project(tmp_path, monkeypatch):
 
 
 def ways(script, **options):
-    return Ways(sandbox="none", agent=ScriptedAgent(script), options=Options(**options))
+    return RunOptions(sandbox="none", agent=ScriptedAgent(script), steps=OptionalSteps(**options))
 
 
 def test_a_run_that_is_done_says_where_its_result_lies_and_how_to_use_it(project, capsys):
@@ -53,7 +52,7 @@ def test_who_interrupts_it_is_told_how_to_go_on(project):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt) as stop:
-        runs.translate(project, "1", Ways(sandbox="none", agent=Impatient()))
+        runs.translate(project, "1", RunOptions(sandbox="none", agent=Impatient()))
     folder = project.folder / "runs" / "1"
     assert str(stop.value) == f"interrupted; `overclock resume {folder}` goes on"
     assert runs.resume(project, folder, ways(GOOD)).outcome == "done"
@@ -67,7 +66,7 @@ def test_what_a_run_may_leave_out_can_be_changed_when_it_goes_on(project):
 
     with pytest.raises(KeyboardInterrupt):
         runs.translate(project, "1", ways(files))
-    ended = runs.resume(project, project.folder / "runs" / "1", ways({}), options=Options(repair=False))
+    ended = runs.resume(project, project.folder / "runs" / "1", ways({}), steps=OptionalSteps(repair=False))
     assert (ended.outcome, "repairs nothing" in ended.sentence) == ("stuck", True)
 
 

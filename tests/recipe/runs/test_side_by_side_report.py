@@ -1,6 +1,6 @@
 """Candidates made side by side, as the report and the status show them."""
 
-from recipe.court import TRANSLATE, env, needs_git, three
+from recipe.scripted_run import TRANSLATE, env, needs_git, three_candidates
 
 from overclock.recipe.runs.page import markdown
 from overclock.recipe.runs.run import Run
@@ -12,7 +12,9 @@ GOOD = env("speed=100")
 
 
 def test_the_report_tells_which_was_kept_and_why(tmp_path):
-    story = three(tmp_path, [env("1=fail"), env("2=fail"), env("0=fail")], tasks={"repair-1-level-2": [GOOD, {}, {}]})
+    story = three_candidates(
+        tmp_path, [env("1=fail"), env("2=fail"), env("0=fail")], tasks={"repair-1-level-2": [GOOD, {}, {}]}
+    )
     assert story.go() == "done"
     found = story.report()
     assert found["candidates"] == 3
@@ -34,7 +36,7 @@ def test_the_report_tells_which_was_kept_and_why(tmp_path):
 
 
 def test_the_status_shows_how_many_have_ended_and_which_was_kept(tmp_path):
-    story = three(tmp_path, [env("1=fail"), GOOD, env("2=fail")])
+    story = three_candidates(tmp_path, [env("1=fail"), GOOD, env("2=fail")])
     story.go()
     events = story.events()
     last = max(event.number for event in events if event.kind == "task sent")

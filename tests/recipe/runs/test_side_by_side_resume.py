@@ -4,13 +4,22 @@ import dataclasses
 import threading
 
 import pytest
-from recipe.court import TRANSLATE, FakeJudge, Story, by_number, cut, env, needs_git, small_project, three
+from recipe.scripted_run import (
+    TRANSLATE,
+    FakeJudge,
+    ScriptedRun,
+    env,
+    files_by_candidate,
+    first_events_of,
+    needs_git,
+    small_project,
+    three_candidates,
+)
 
 from overclock.recipe.agents.scripted import ScriptedAgent
 from overclock.recipe.gateway.usage import Usage
 from overclock.recipe.loop import translate as runs
-from overclock.recipe.loop.parts import Options
-from overclock.recipe.loop.ways import Ways
+from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.project.project import AgentChoice
 from overclock.recipe.runs.cost import spending
 from overclock.recipe.runs.groups import current
@@ -26,7 +35,7 @@ PLACES = ("task sent", "candidate frozen", "task ended", "measured", "candidate 
 
 
 def test_a_run_that_is_cut_between_any_two_candidates_goes_on_without_repaying(tmp_path):
-    story = three(
+    story = three_candidates(
         tmp_path / "whole", [env("1=fail"), env("3=fail"), env("2=fail")], usage=PRICE,
         tasks={"repair-1-level-3": [env("2=fail", "b"), GOOD, env("speed=50")]},
     )  # fmt: skip
@@ -35,7 +44,7 @@ def test_a_run_that_is_cut_between_any_two_candidates_goes_on_without_repaying(t
     assert len(tasks) == 6
     for count in (event.number for event in events if event.kind in PLACES):
         done = events[:count]
-        again = cut(story, tmp_path / str(count), count)
+        again = first_events_of(story, tmp_path / str(count), count)
         assert again.go() == "done", count
         ended = {event.facts["task"] for event in done if event.kind == "task ended"}
         assert sorted(again.hands.tasks) == [task for task in tasks if task not in ended], count
@@ -47,10 +56,10 @@ def test_a_run_that_is_cut_between_any_two_candidates_goes_on_without_repaying(t
 
 
 def test_one_that_is_refused_ends_the_run_and_is_alone_asked_again(tmp_path):
-    story = three(tmp_path, [env("1=fail"), "refused 402", env("2=fail")], usage=PRICE)
+    story = three_candidates(tmp_path, [env("1=fail"), "refused 402", env("2=fail")], usage=PRICE)
     assert story.go() == "out of budget"
     assert story.events("judged", "candidate chosen") == []
-    story.script = by_number({"translate-rules": [{}, GOOD, {}]})
+    story.script = files_by_candidate({"translate-rules": [{}, GOOD, {}]})
     assert story.go() == "done"
     assert story.hands.tasks == [TRANSLATE[1]]
     assert story.facts("candidate chosen", "number") == [(2,)]
@@ -65,7 +74,7 @@ def test_an_agent_that_raises_leaves_what_the_others_have_finished(tmp_path):
             raise RuntimeError("out of luck")
         return GOOD if task.id == TRANSLATE[1] else env("1=fail")
 
-    story = Story(tmp_path, script, Options(optimise=False), candidates=3)
+    story = ScriptedRun(tmp_path, script, OptionalSteps(optimise=False), candidates=3)
 
     def look(what):
         """Once two have ended the third may fail."""
@@ -80,14 +89,14 @@ def test_an_agent_that_raises_leaves_what_the_others_have_finished(tmp_path):
     with pytest.raises(RuntimeError, match="out of luck"):
         story.go(before=look)
     assert not (story.run / "candidates").exists()
-    story.script = by_number({"translate-rules": [{}, {}, env("2=fail")]})
+    story.script = files_by_candidate({"translate-rules": [{}, {}, env("2=fail")]})
     assert story.go() == "done"
     assert story.hands.tasks == [TRANSLATE[2]]
 
 
 def test_how_many_there_were_is_known_from_the_journal(tmp_path):
     """A stuck run may go on with more candidates, or with fewer."""
-    story = three(tmp_path, [env("1=fail"), env("1=fail", "b"), env("1=fail", "c")], iterations=1)
+    story = three_candidates(tmp_path, [env("1=fail"), env("1=fail", "b"), env("1=fail", "c")], iterations=1)
     assert story.go() == "stuck"
     with Run.open(story.run, write=True) as run:
         run.journal.append("help given", note="", changed=False)
@@ -105,20 +114,20 @@ def test_help_without_a_change_by_hand_is_no_change(tmp_path, monkeypatch):
     project = small_project(tmp_path / "pond", candidates=2, iterations=1)
     texts = [env("1=fail", "b"), env("0=fail"), GOOD]
     agent = ScriptedAgent(lambda task: texts[int(task.id[-1]) - 1] if task.id[:3] != "003" else GOOD)
-    ways = Ways(agent=agent, sandbox="none", options=Options(optimise=False))
-    stuck = runs.translate(project, "1", ways)
+    options = RunOptions(agent=agent, sandbox="none", steps=OptionalSteps(optimise=False))
+    stuck = runs.translate(project, "1", options)
     assert stuck.outcome == "stuck"
-    assert runs.resume(project, stuck.run, ways).outcome == "done"
+    assert runs.resume(project, stuck.run, options).outcome == "done"
     with Run.open(stuck.run) as run:
         assert [event.facts["changed"] for event in run.journal.events("help given")] == [False]
         assert None not in [event.facts["task"] for event in run.journal.events("candidate frozen")]
 
 
 def test_what_a_person_submits_is_taken_although_several_are_asked_for_from_then_on(tmp_path):
-    story = Story(tmp_path, {"translate": ["waiting"]}, Options(optimise=False))
+    story = ScriptedRun(tmp_path, {"translate": ["waiting"]}, OptionalSteps(optimise=False))
     assert story.go() == "waiting"
     (story.run / "candidate" / "env.py").write_text("1=fail\n")
-    story.script = by_number({"repair-1-level-1": [env("0=fail"), GOOD]})
+    story.script = files_by_candidate({"repair-1-level-1": [env("0=fail"), GOOD]})
     more = dataclasses.replace(story.project, agent=AgentChoice(candidates=2))
     assert story.go(more, submitted=True) == "done"
     assert story.facts("task ended", "reason")[0] == ("It was submitted.",)
@@ -126,6 +135,6 @@ def test_what_a_person_submits_is_taken_although_several_are_asked_for_from_then
 
 
 def test_a_person_who_is_asked_finds_the_kept_candidate(tmp_path):
-    story = three(tmp_path, [env("0=fail"), env("4=inconclusive"), env("1=fail")])
+    story = three_candidates(tmp_path, [env("0=fail"), env("4=inconclusive"), env("1=fail")])
     assert story.go() == "stuck"
     assert frozen_tree(story.run / "candidate").hash == current(story.events())

@@ -4,7 +4,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from recipe.run_story import COUNTER, Story, sign_error, written
+from recipe.written_journal import COUNTER, JournalWriter, finished_run, write_until_sign_error
 
 from overclock.recipe.runs.run import Run
 from overclock.recipe.runs.status import status, status_of
@@ -14,7 +14,7 @@ from overclock.recipe.runs.words import event_line, status_lines
 @pytest.fixture
 def story(tmp_path):
     with Run.create(tmp_path / "run", {}) as run:
-        yield Story(run)
+        yield JournalWriter(run)
 
 
 def test_before_anything_happened(story):
@@ -27,7 +27,7 @@ def test_before_anything_happened(story):
 
 
 def test_in_the_middle(story):
-    first = sign_error(story)
+    first = write_until_sign_error(story)
     found = status(story.journal)
     assert (found["project"], found["agent"], found["target"]) == ("houses/cartpole", "scripted", "jax")
     assert (found["phase"], found["phase_name"], found["module"]) == (1, "modules", "physics")
@@ -46,7 +46,7 @@ def test_in_the_middle(story):
 
 
 def test_at_the_end(tmp_path):
-    _, _, third = written(tmp_path / "run")
+    _, _, third = finished_run(tmp_path / "run")
     with Run.open(tmp_path / "run") as run:
         found = status(run.journal)
     assert (found["outcome"], found["waits_for"], found["working"]) == ("done", None, False)
@@ -118,7 +118,7 @@ def test_a_run_that_ended_because_it_waits_says_what_for_and_says_it_once(story)
 
 
 def test_a_run_that_goes_on_after_its_end_has_not_ended(story):
-    sign_error(story)
+    write_until_sign_error(story)
     story.end("out of budget", "$2.00 are spent.")
     assert status(story.journal)["outcome"] == "out of budget"
     story.call()  # a late answer is no new work
@@ -130,7 +130,7 @@ def test_a_run_that_goes_on_after_its_end_has_not_ended(story):
 
 
 def test_every_event_but_calls_and_seeds_has_a_line(tmp_path):
-    written(tmp_path / "run")
+    finished_run(tmp_path / "run")
     with Run.open(tmp_path / "run", write=True) as run:
         run.journal.append("optimisation", candidate="c", kept=False, before=1, after=2, why="slower")
         run.journal.append("help asked", level=1, sentence="Stuck.", how="Help.")

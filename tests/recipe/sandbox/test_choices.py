@@ -108,8 +108,8 @@ def test_a_package_is_hidden_under_every_name_of_its_folder(tmp_path):
     assert process.communicate(timeout=60)[0] == "__init__.py\n"
 
 
-def test_a_candidate_cannot_decide_what_the_keeper_imports(sandbox: Sandbox, tmp_path):
-    (tmp_path / "json.py").write_text("raise SystemExit('the keeper ran candidate code')")
+def test_a_candidate_cannot_decide_what_the_supervisor_imports(sandbox: Sandbox, tmp_path):
+    (tmp_path / "json.py").write_text("raise SystemExit('the supervisor ran candidate code')")
     process = sandbox.popen(["true"], candidate_rights(tmp_path), cwd=tmp_path)
     assert process.wait(60) == 0
 
@@ -123,8 +123,8 @@ def test_the_environment_holds_what_was_granted_even_if_more_is_passed(sandbox: 
     assert names - {"PWD"} == {"PATH", "GRANTED", "HOME", "TMPDIR"}
 
 
-def test_the_keeper_starts_without_jax_or_numpy():
-    code = "import sys, overclock.recipe.sandbox.keeper; print({'jax', 'numpy'} & set(sys.modules))"
+def test_the_supervisor_starts_without_jax_or_numpy():
+    code = "import sys, overclock.recipe.sandbox.supervisor; print({'jax', 'numpy'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
 
 
@@ -132,4 +132,4 @@ def test_a_plan_survives_its_journey(tmp_path):
     sandbox = Landlock("landlock", "Landlock", "", own_network=True, filtered=True)
     text = next(part for part in sandbox.launch(["true"], candidate_rights(tmp_path)).argv if part.startswith("{"))
     assert Plan.from_json(text).to_json() == text
-    assert Plan.from_json(text).fences.network is False
+    assert Plan.from_json(text).landlock.network is False

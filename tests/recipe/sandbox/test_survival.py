@@ -12,7 +12,7 @@ import pytest
 
 from overclock.recipe.sandbox import Sandbox, stop
 from overclock.recipe.sandbox.plan import STOPPED_CODE
-from overclock.recipe.sandbox.tree import descendants
+from overclock.recipe.sandbox.process_tree import descendants
 
 # A daemon as it is in the book: two forks and a session of its own, deaf to polite signals.
 DAEMON = """
@@ -52,7 +52,7 @@ def nothing_left(mark: str) -> bool:
     return True
 
 
-def keeper_of(process) -> int:
+def supervisor_of(process) -> int:
     return min(descendants(process.pid))
 
 
@@ -66,12 +66,12 @@ def mark():
 
 @pytest.fixture(params=["control groups", "no control groups"])
 def daemon(request, inside, mark):
-    """With and without a control group in which the keeper finds what is left."""
+    """With and without a control group in which the supervisor finds what is left."""
     if request.param == "no control groups":
         request.getfixturevalue("without_control_groups")
     process = inside.start(DAEMON + STAY, mark)
     assert process.stdout.readline() == "ready\n"
-    assert len(living(mark)) >= 3  # the front, the keeper and the daemon at least: the search finds them
+    assert len(living(mark)) >= 3  # the front, the supervisor and the daemon at least: the search finds them
     yield process
     stop(process)
     for stream in (process.stdin, process.stdout, process.stderr):
@@ -98,8 +98,8 @@ def test_a_daemon_ends_when_its_process_group_is_killed(daemon, mark):
     assert nothing_left(mark)
 
 
-def test_a_daemon_ends_when_the_keeper_is_killed(daemon, mark):
-    os.kill(keeper_of(daemon), signal.SIGKILL)
+def test_a_daemon_ends_when_the_supervisor_is_killed(daemon, mark):
+    os.kill(supervisor_of(daemon), signal.SIGKILL)
     assert nothing_left(mark)
     assert daemon.wait() == STOPPED_CODE
 
@@ -136,11 +136,11 @@ def test_the_temporary_home_is_taken_away(inside):
     assert not Path(result.stdout.strip()).exists()
 
 
-@pytest.mark.parametrize("victim", ["front", "keeper"])
+@pytest.mark.parametrize("victim", ["front", "supervisor"])
 def test_the_temporary_home_is_taken_away_after_a_kill(inside, victim):
     process = inside.start("import os, time; print(os.environ['HOME'], flush=True); time.sleep(60)")
     home = Path(process.stdout.readline().strip())
-    os.kill(process.pid if victim == "front" else keeper_of(process), signal.SIGKILL)
+    os.kill(process.pid if victim == "front" else supervisor_of(process), signal.SIGKILL)
     process.communicate()
     until = time.monotonic() + DEADLINE_S
     while home.exists() and time.monotonic() < until:

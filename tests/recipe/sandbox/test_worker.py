@@ -6,7 +6,7 @@ import uuid
 from pathlib import Path
 
 import pytest
-from recipe.story import TRUTH
+from recipe.cartpole_candidates import CORRECT
 
 from overclock.envs.cartpole.twin import twin
 from overclock.recipe.judging.candidate import candidate_spec
@@ -76,7 +76,7 @@ SHADOW = "raise RuntimeError('a file of the candidate was imported')\n"
 
 @pytest.mark.parametrize("sandbox", ["best", "none"])
 def test_a_candidate_s_own_numpy_or_json_is_never_imported_by_the_worker(tmp_path, sandbox):
-    for name, text in {"env": TRUTH, "numpy": SHADOW, "json": SHADOW, "threading": SHADOW}.items():
+    for name, text in {"env": CORRECT, "numpy": SHADOW, "json": SHADOW, "threading": SHADOW}.items():
         (tmp_path / f"{name}.py").write_text(text)
     spec = sandboxed(candidate_spec(tmp_path), tmp_path, sandbox=sandbox)
     with ProcessSubject(spec, 2, "the candidate", 60.0) as subject:

@@ -166,13 +166,13 @@ class PlantedPond(gymnasium.Env):
 @pytest.mark.long
 def test_mistakes_in_a_real_translation_are_found(tmp_path):
     pytest.importorskip("gymnasium", reason="the built-in translator reads Gymnasium environments")
-    from overclock.recipe.loop.ways import Ways
+    from overclock.recipe.loop.context import RunOptions
     from overclock.recipe.studies.known_environments import Known, translate_known
 
     source = tmp_path / "planted_pond.py"
     source.write_text(textwrap.dedent(POND))
     one = Known("pond", f"{source}:PlantedPond", max_steps=20)
-    row = translate_known(one, tmp_path / "known", Ways(), measure=False, mutants=8)
+    row = translate_known(one, tmp_path / "known", RunOptions(), measure=False, mutants=8)
     assert row["outcome"] == "done"
     assert 0 < row["compile_s"] < 60
     planted = row["mutation"]

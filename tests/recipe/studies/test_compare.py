@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from recipe import story
+from recipe import cartpole_candidates
 from recipe.projects import small_project
 
 from overclock.errors import UsageError
@@ -12,14 +12,14 @@ from overclock.recipe.agents.scripted import ScriptedAgent
 from overclock.recipe.gateway.usage import Usage
 from overclock.recipe.judging.verdict import Verdict, failure
 from overclock.recipe.loop import translate as runs
-from overclock.recipe.loop.ways import Ways
+from overclock.recipe.loop.context import RunOptions
 from overclock.recipe.runs.run import Run
 from overclock.recipe.studies.compare import compare, who
 
 WRONG = {  # which levels see what is wrong with a version; whole episodes do not show the counter
-    story.SIGN_ERROR: (1, 2, 3, "held-out"),
-    story.SURVIVES: (2,),
-    story.TRUTH: (),
+    cartpole_candidates.SIGN_ERROR: (1, 2, 3, "held-out"),
+    cartpole_candidates.COUNTER_SURVIVES_RESET: (2,),
+    cartpole_candidates.CORRECT: (),
 }
 
 
@@ -49,8 +49,9 @@ def project(tmp_path):
 
 
 def told(project, ways, agent=None, agents=()):
-    agent = agent or ScriptedAgent(story.SCRIPT, Usage(calls=1, input_tokens=900, output_tokens=100, dollars=0.5))
-    return compare(project, agents, ways, Ways(sandbox="none", agent=agent), judge=FakeJudge)
+    usage = Usage(calls=1, input_tokens=900, output_tokens=100, dollars=0.5)
+    agent = agent or ScriptedAgent(cartpole_candidates.SCRIPT, usage)
+    return compare(project, agents, ways, RunOptions(sandbox="none", agent=agent), judge=FakeJudge)
 
 
 def test_every_way_is_a_run_that_says_what_it_cost_and_what_was_caught(project):
@@ -83,7 +84,7 @@ def test_several_agents_and_one_that_cannot_start(project, tmp_path):
     (earlier,) = told(project, ["full"])["rows"]
     assert earlier["outcome"] == "done"
     agents = [f"replay:{project.folder / 'runs' / earlier['run'].rpartition('/')[2]}", "clod"]
-    report = compare(project, agents, ["full"], Ways(sandbox="none", agent_sandbox="none"), judge=FakeJudge)
+    report = compare(project, agents, ["full"], RunOptions(sandbox="none", agent_sandbox="none"), judge=FakeJudge)
     replay, unknown = report["rows"]
     assert (replay["outcome"], replay["by"], replay["repairs"]) == ("done", "no model: a recording", 2)
     assert replay["cost"]["basis"] == "not reported"
@@ -96,9 +97,9 @@ def test_only_a_models_own_work_counts_as_a_models():
     assert who("claude", 3) == (True, "a model")
     assert who("replay:tape", 3) == (False, "no model: a recording")
     assert who("builtin", 0) == (False, "no model: the built-in translator")
-    there = Ways(upstream="http://127.0.0.1:1")
+    there = RunOptions(upstream="http://127.0.0.1:1")
     assert who("claude", 3, there) == (False, "whatever answers at http://127.0.0.1:1")
-    assert who("claude", 3, Ways(recorded=Path("run"))) == (False, "no model: recorded answers")
+    assert who("claude", 3, RunOptions(recorded=Path("run"))) == (False, "no model: recorded answers")
     # A profile of one's own may name any program; what it costs is only what the gateway has seen.
     assert who("mine.toml", 0) == (False, "a program that called no model through the gateway")
 

@@ -16,9 +16,8 @@ from overclock.cli.loop.contamination import Contamination
 from overclock.errors import UsageError
 from overclock.recipe.agents.scripted import ScriptedAgent
 from overclock.recipe.judging.hygiene.frozen import tree_hash
-from overclock.recipe.loop.parts import Options
+from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.loop.translate import translate
-from overclock.recipe.loop.ways import Ways
 from overclock.recipe.project.new import new_project
 from overclock.recipe.project.project import Judging, load_project
 from overclock.recipe.runs.run import Run
@@ -101,8 +100,8 @@ def recites(task):
     return written(ORIGINAL)
 
 
-def ways(script):
-    return Ways(agent=ScriptedAgent(script), options=Options(repair=False, optimise=False))
+def options(script):
+    return RunOptions(agent=ScriptedAgent(script), steps=OptionalSteps(repair=False, optimise=False))
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +114,7 @@ def project(tmp_path_factory):
 
 @pytest.mark.long
 def test_an_agent_that_translates_follows_and_one_that_recites_is_found(project, without_hygiene, monkeypatch):
-    found = control(project, seed=0, ways=ways(translates))
+    found = control(project, seed=0, options=options(translates))
     assert (found.verdict, found.outcome) == ("followed", "done"), found.sentence
     assert {one.name for one in found.constants} == {"gravity", "drag", "tau"}
     other = load_project(project.folder / "control" / "0")
@@ -124,7 +123,7 @@ def test_an_agent_that_translates_follows_and_one_that_recites_is_found(project,
     assert f"self.gravity = {gravity.after!r}\n" in (other.folder / "modules" / "falling_stone.txt").read_text()
     assert (project.folder.parent / "falling_stone.py").read_text() == REFERENCE
 
-    finished = translate(other, "by-heart", ways(recites))
+    finished = translate(other, "by-heart", options(recites))
     assert finished.outcome == "stuck"
     by_heart = conclude(project, other, finished.run)
     assert by_heart.verdict == "recited"

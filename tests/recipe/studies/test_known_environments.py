@@ -16,12 +16,12 @@ from level_results import episodes, module, module_comparison, properties, rollo
 from overclock.errors import UsageError
 from overclock.recipe.agents.builtin_agent import contract_of_program, program_of
 from overclock.recipe.contract.file import ContractFile, StateField
+from overclock.recipe.loop.context import RunOptions
 from overclock.recipe.loop.translate import Finished
-from overclock.recipe.loop.ways import Ways
 from overclock.recipe.project.new import new_project
 from overclock.recipe.project.project import AgentChoice
 from overclock.recipe.project.twin import walk
-from overclock.recipe.references.branch_facts import reference_branches
+from overclock.recipe.references.branch_coverage import reference_branches
 from overclock.recipe.studies.known_environments import Known, chosen, known, translate_known
 from overclock.recipe.studies.known_facts import code_lines, facts, largest_error, source_lines
 from overclock.results import encode
@@ -41,7 +41,7 @@ def test_every_name_is_there_once_and_an_unknown_one_is_refused():
 
 
 def test_what_cannot_be_translated_is_a_row_like_any_other(tmp_path, monkeypatch):
-    row = translate_known(Known("gone", "NoSuchEnvironment-v0"), tmp_path, Ways())
+    row = translate_known(Known("gone", "NoSuchEnvironment-v0"), tmp_path, RunOptions())
     assert row["outcome"] == "refused"
     assert "NoSuchEnvironment" in row["sentence"]
     assert not list(tmp_path.iterdir())
@@ -51,10 +51,11 @@ def test_a_row_says_where_its_run_is_seen_from_here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ended = Finished("stuck", "No.", tmp_path / "k" / "runs" / "1", Path("/elsewhere/report.html"), {}, None)
     monkeypatch.setattr(
-        "overclock.recipe.studies.known_environments.new_project", lambda *_, **__: SimpleNamespace(project=None)
+        "overclock.recipe.studies.known_environments.new_project",
+        lambda *_, **__: SimpleNamespace(project=None, program=None),
     )
-    monkeypatch.setattr("overclock.recipe.studies.known_environments.translate", lambda *_: ended)
-    row = translate_known(Known("pond", "Pond-v0", package="ponds==1"), Path("k"), Ways())
+    monkeypatch.setattr("overclock.recipe.studies.known_environments.translate", lambda *_, **__: ended)
+    row = translate_known(Known("pond", "Pond-v0", package="ponds==1"), Path("k"), RunOptions())
     assert (row["run"], row["page"], row["package"]) == ("k/runs/1", "/elsewhere/report.html", "ponds==1")
 
 
@@ -62,11 +63,12 @@ def test_a_row_says_where_its_run_is_seen_from_here(tmp_path, monkeypatch):
 def test_an_error_of_ours_or_of_an_environment_ends_no_other_row(tmp_path, monkeypatch, broken):
     ended = Finished("done", "Holds.", tmp_path, tmp_path, {}, tmp_path / "env.py")
     monkeypatch.setattr(
-        "overclock.recipe.studies.known_environments.new_project", lambda *_, **__: SimpleNamespace(project=None)
+        "overclock.recipe.studies.known_environments.new_project",
+        lambda *_, **__: SimpleNamespace(project=None, program=None),
     )
-    monkeypatch.setattr("overclock.recipe.studies.known_environments.translate", lambda *_: ended)
+    monkeypatch.setattr("overclock.recipe.studies.known_environments.translate", lambda *_, **__: ended)
     monkeypatch.setattr(f"overclock.recipe.studies.known_environments.{broken}", lambda *_, **__: {}["nothing"])
-    row = translate_known(Known("pond", "Pond-v0"), tmp_path, Ways())
+    row = translate_known(Known("pond", "Pond-v0"), tmp_path, RunOptions())
     assert (row["outcome"], row["sentence"]) == ("broken", "KeyError: 'nothing'")
 
 

@@ -5,9 +5,9 @@ import pytest
 from overclock.errors import UsageError
 from overclock.recipe.project.new_contract import contract_of
 from overclock.recipe.survey.live.profile import Profile, profile
+from overclock.recipe.survey.static.attribute_writes import writes
 from overclock.recipe.survey.static.decompose import rules
 from overclock.recipe.survey.static.source import resolve
-from overclock.recipe.survey.static.writes import writes
 
 POND = """
     import typing

@@ -8,15 +8,15 @@ import random
 import numpy as np
 import pytest
 from recording.sites.site_watcher import VARYING, SiteWatcher
-from translate import lucky
+from translate import random_calls
 
 from overclock.errors import UsageError
 from overclock.recording.sites.install import hooked
 from overclock.recording.sites.recorder import Site, SiteRecorder
 from overclock.recording.sites.sampling import sample
 
-SOURCE = inspect.getsource(lucky)
-FILE = "translate/lucky.py"
+SOURCE = inspect.getsource(random_calls)
+FILE = "translate/random_calls.py"
 
 
 @pytest.fixture(autouse=True)
@@ -60,10 +60,10 @@ def recorded(sites, call, seed=0):
 
 def test_every_generator_is_heard_and_its_call_is_found():
     def program(number):
-        lucky.from_modules()
-        lucky.from_instances(3)
-        lucky.over_lines(np.random.default_rng(1))
-        lucky.starred(np.random.default_rng(1), 2.0, 3.0)
+        random_calls.from_modules()
+        random_calls.from_instances(3)
+        random_calls.over_lines(np.random.default_rng(1))
+        random_calls.starred(np.random.default_rng(1), 2.0, 3.0)
 
     found = {text: (min(seen.sources), min(seen.methods)) for text, seen in watched(program).items()}
     assert found == {
@@ -82,14 +82,14 @@ def test_every_generator_is_heard_and_its_call_is_found():
 def test_modules_draw_what_their_seed_says():
     watcher = SiteWatcher()
     with watcher.recording(seed=9):
-        found = lucky.from_modules()
+        found = random_calls.from_modules()
     plain, python = np.random.RandomState(9), random.Random(9)
     assert found == (plain.uniform(0.0, 1.0), plain.randint(5), python.random(), python.choice("abc"))
 
 
 def test_a_program_that_seeds_modules_itself_gets_what_it_asked_for():
     with SiteWatcher().recording(seed=9):
-        found = lucky.seeds_itself()
+        found = random_calls.seeds_itself()
     assert found == (np.random.RandomState(7).uniform(), random.Random(7).random())
 
 
@@ -98,7 +98,7 @@ def test_lanes_do_not_share_their_luck():
 
     def luck(lane, seed=None):
         with watcher.recording(lane, seed):
-            return lucky.from_modules()
+            return random_calls.from_modules()
 
     alone = [luck(0, 5), luck(0), luck(0)]
     mixed = [luck(0, 5), luck(1, 6), luck(0), luck(1), luck(0)]
@@ -110,7 +110,7 @@ def test_an_instance_is_the_same_again_even_where_it_seeds_nothing():
     def episodes(resets):
         watcher, shown = SiteWatcher(), []
         with watcher.making():
-            wanderer = lucky.Wanderer()
+            wanderer = random_calls.Wanderer()
         for seed in resets:
             with watcher.recording(seed=seed):
                 shown.append(wanderer.reset())
@@ -120,9 +120,9 @@ def test_an_instance_is_the_same_again_even_where_it_seeds_nothing():
 
     watcher = SiteWatcher()
     with watcher.making():
-        first = lucky.Wanderer().slope
+        first = random_calls.Wanderer().slope
     with watcher.making():
-        assert lucky.Wanderer().slope == first
+        assert random_calls.Wanderer().slope == first
     slope, shown = episodes([4, 5, 4])
     assert slope == first
     assert shown[:2] == shown[4:] != shown[2:4]
@@ -130,12 +130,12 @@ def test_an_instance_is_the_same_again_even_where_it_seeds_nothing():
 
 
 def test_hooks_leave_nothing_behind():
-    heard = np.random.Generator, np.random.uniform, random.choice, lucky.pick, lucky.default_rng
+    heard = np.random.Generator, np.random.uniform, random.choice, random_calls.pick, random_calls.default_rng
     watcher = SiteWatcher()
     for level in range(2):
         with hooked(), watcher.recording(seed=level):
             pass
-    assert heard == (np.random.Generator, np.random.uniform, random.choice, lucky.pick, lucky.default_rng)
+    assert heard == (np.random.Generator, np.random.uniform, random.choice, random_calls.pick, random_calls.default_rng)
     assert isinstance(np.random.mtrand._rand, np.random.RandomState)
 
 
@@ -144,27 +144,29 @@ def test_hooks_leave_nothing_behind():
 
 def test_a_site_in_a_loop_has_a_row_for_every_time_and_zeros_after():
     generator = np.random.default_rng(0)
-    seen = watched(lambda number: lucky.in_loop(generator, number), times=4)
+    seen = watched(lambda number: random_calls.in_loop(generator, number), times=4)
     (loop,) = seen.values()
     assert (loop.reset.fewest, loop.reset.most) == (0, 3)
     known = site(loop)
     assert (known.count, known.leaf_shape) == (3, (3,))
     plain = np.random.default_rng(2).random(2).tolist()
-    drawn = recorded([known], lambda: lucky.in_loop(np.random.default_rng(2), 2))
+    drawn = recorded([known], lambda: random_calls.in_loop(np.random.default_rng(2), 2))
     assert drawn["it"].tolist() == [*plain, 0.0]
 
 
 def test_what_is_recorded_is_a_copy():
-    (seen,) = watched(lambda number: lucky.in_place(np.random.default_rng(0))).values()
-    drawn = recorded([site(seen)], lambda: lucky.in_place(np.random.default_rng(0)))
+    (seen,) = watched(lambda number: random_calls.in_place(np.random.default_rng(0))).values()
+    drawn = recorded([site(seen)], lambda: random_calls.in_place(np.random.default_rng(0)))
     np.testing.assert_array_equal(drawn["it"], np.random.default_rng(0).random(3))
 
 
 def test_arguments_that_stay_give_values_and_those_that_change_what_they_are_made_of():
     chances = ([0.5, 0.5, 0.0], [0.25, 0.25, 0.5])
-    constant = watched(lambda number: lucky.by_chance(np.random.default_rng(number), 2, 3, chances[0], 1.0), times=3)
+    constant = watched(
+        lambda number: random_calls.by_chance(np.random.default_rng(number), 2, 3, chances[0], 1.0), times=3
+    )
     varying = watched(
-        lambda number: lucky.by_chance(
+        lambda number: random_calls.by_chance(
             np.random.default_rng(number), number, 3 + number, chances[number], 1.0 + number
         ),
         times=2,
@@ -184,27 +186,27 @@ def test_arguments_that_stay_give_values_and_those_that_change_what_they_are_mad
 
 
 def test_facts_mean_the_same_for_every_generator():
-    seen = watched(lambda number: lucky.from_instances(3))
+    seen = watched(lambda number: random_calls.from_instances(3))
     assert seen["python.randint(1, 6)"].facts == {"low": 1, "n": 6, "step": 1}
     assert seen["generator.integers(3)"].facts == {"low": 0, "n": 3, "step": 1}
 
 
 def test_a_range_of_one_size_is_an_index_wherever_it_begins():
-    seen = watched(lambda number: lucky.by_chance(np.random.default_rng(number), number, 3, [1.0], 1.0), times=2)
+    seen = watched(lambda number: random_calls.by_chance(np.random.default_rng(number), number, 3, [1.0], 1.0), times=2)
     assert site(seen["generator.integers(low, low + n)"]).form == "index"
 
 
 def test_a_shuffle_is_an_order():
-    (seen,) = watched(lambda number: lucky.shuffled(np.random.default_rng(0), list("abcd"))).values()
+    (seen,) = watched(lambda number: random_calls.shuffled(np.random.default_rng(0), list("abcd"))).values()
     known = site(seen)
     assert (known.form, known.shape, known.arguments) == ("permutation", (4,), (("n", 4), ("k", 4)))
     result = []
-    drawn = recorded([known], lambda: result.extend(lucky.shuffled(np.random.default_rng(1), list("abcd"))))
+    drawn = recorded([known], lambda: result.extend(random_calls.shuffled(np.random.default_rng(1), list("abcd"))))
     assert result == ["abcd"[place] for place in drawn["it"]]
 
 
 def test_lengths_that_change_have_no_order_to_record():
-    seen = watched(lambda number: lucky.shuffled(np.random.default_rng(0), list("abcd"[number:])), times=2)
+    seen = watched(lambda number: random_calls.shuffled(np.random.default_rng(0), list("abcd"[number:])), times=2)
     with pytest.raises(UsageError, match="several shapes"):
         site(next(iter(seen.values())))
 
@@ -214,25 +216,25 @@ def test_lengths_that_change_have_no_order_to_record():
 
 def test_an_unknown_site_is_said_with_its_place():
     with pytest.raises(UsageError, match=rf"\(uniform\) at {FILE}:\d+:\d+; known are: none"):
-        recorded([], lucky.from_modules)
+        recorded([], random_calls.from_modules)
 
 
 def test_more_draws_than_counted_are_said():
-    (seen,) = watched(lambda number: lucky.in_loop(np.random.default_rng(0), 2)).values()
+    (seen,) = watched(lambda number: random_calls.in_loop(np.random.default_rng(0), 2)).values()
     with pytest.raises(UsageError, match="more than 2 times"):
-        recorded([site(seen)], lambda: lucky.in_loop(np.random.default_rng(0), 3))
+        recorded([site(seen)], lambda: random_calls.in_loop(np.random.default_rng(0), 3))
 
 
 def test_another_shape_is_said():
-    (seen,) = watched(lambda number: lucky.in_place(np.random.default_rng(0))).values()
+    (seen,) = watched(lambda number: random_calls.in_place(np.random.default_rng(0))).values()
     other = Site(**{**site(seen).to_json(), "shape": (2,)})
     with pytest.raises(UsageError, match=r"gave float64\[3\], not float64\[2\]"):
-        recorded([other], lambda: lucky.in_place(np.random.default_rng(0)))
+        recorded([other], lambda: random_calls.in_place(np.random.default_rng(0)))
 
 
 def test_a_program_cannot_hide_an_unknown_draw():
     with pytest.raises(UsageError, match="known are: none"):
-        recorded([], lambda: lucky.careless(np.random.default_rng(0)))
+        recorded([], lambda: random_calls.careless(np.random.default_rng(0)))
 
 
 def test_a_function_stored_away_is_noticed():

@@ -35,22 +35,23 @@ class Demo:
 
     def run(self) -> int:
         """Translate, judge, time, print."""
-        from overclock.recipe.loop.parts import Options
+        from overclock.recipe.loop.context import OptionalSteps, RunOptions
         from overclock.recipe.loop.translate import translate
-        from overclock.recipe.loop.ways import Ways
         from overclock.recipe.project.new import BUILT_IN, new_project
         from overclock.recipe.project.project import FILE, AgentChoice, Changes, load_project
         from overclock.recipe.studies.known_facts import speeds
 
         folder = self.output / "cartpole"
+        program = None
         if (folder / FILE).is_file():
             project = load_project(folder)
         else:
             output.say(f"looking at {SOURCE}")
-            project = new_project(folder, SOURCE, "jax", AgentChoice(BUILT_IN)).project
+            made = new_project(folder, SOURCE, "jax", AgentChoice(BUILT_IN))
+            project, program = made.project, made.program
         with ProgressDisplay() as progress:
-            ways = Ways(options=Options(optimise=False), say=progress.say, progress=progress)
-            ended = translate(project, None, ways, Changes(levels=self.levels))
+            options = RunOptions(steps=OptionalSteps(optimise=False), say=progress.say, progress=progress)
+            ended = translate(project, None, options, Changes(levels=self.levels), program=program)
         timed = []
         if ended.result is not None:
             with output.console().status("timing it beside the original"):

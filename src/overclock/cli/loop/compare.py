@@ -7,12 +7,12 @@ import tyro
 
 from overclock.cli import output
 from overclock.cli.arguments import ProjectFolder
-from overclock.cli.loop.options import Carried
+from overclock.cli.loop.options import RunCommand
 from overclock.errors import UsageError
 
 
 @dataclasses.dataclass(kw_only=True)
-class Compare(Carried):
+class Compare(RunCommand):
     """Run the same project by several agents, or with parts of the recipe switched off, and compare what came of it.
 
     Ways: full, l3-only (whole episodes only), no-l2 (without scenarios), no-repair (the first failure ends it). Every
@@ -40,7 +40,7 @@ class Compare(Carried):
         from overclock.recipe.studies.compare import compare
 
         agents, by = _words("--agents", self.agents), _words("--ways", self.by)
-        report = compare(load_project(self.project), agents, by, self.ways())
+        report = compare(load_project(self.project), agents, by, self.run_options())
         if self.json:
             output.emit(report)
         else:

@@ -6,13 +6,13 @@ from typing import Any
 
 from overclock.cli import output
 from overclock.cli.arguments import ProjectFolder
-from overclock.cli.loop.options import ByOneAgent
+from overclock.cli.loop.options import AgentCommand
 
 EXIT_CODES = {"followed": 0, "partly recited": 1, "recited": 1, "neither": 3, "unfinished": 3}
 
 
 @dataclasses.dataclass(kw_only=True)
-class Contamination(ByOneAgent):
+class Contamination(AgentCommand):
     """Change constants of the reference in a private copy and let the same agent translate that.
 
     A translation follows the changed numbers. A model that recites the original from memory fails against the copy and
@@ -36,12 +36,12 @@ class Contamination(ByOneAgent):
 
     def run(self) -> int:
         """Work, print."""
-        from overclock.recipe.loop.parts import Options
+        from overclock.recipe.loop.context import OptionalSteps
         from overclock.recipe.project.project import load_project
         from overclock.recipe.studies.contamination import control
 
-        ways = self.ways(options=Options(not self.no_repair))
-        found = control(load_project(self.project), self.seed, ways, self.changes())
+        options = self.run_options(steps=OptionalSteps(not self.no_repair))
+        found = control(load_project(self.project), self.seed, options, self.changes())
         report = described(found, self.seed)
         if self.json:
             output.emit(report)

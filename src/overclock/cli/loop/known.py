@@ -12,13 +12,15 @@ from overclock.cli.progress import ProgressDisplay
 from overclock.errors import UsageError
 
 if TYPE_CHECKING:
-    from overclock.recipe.loop.ways import Ways
+    from overclock.recipe.loop.context import RunOptions
 
 SCHEMA = "overclock.known/1"
 FOLDER = Path("runs/known")
 
 
-def run_known(names: Sequence[str], place: Path | None, ways: "Ways", measure: bool, mutants: int, json: bool) -> int:
+def run_known(
+    names: Sequence[str], place: Path | None, options: "RunOptions", measure: bool, mutants: int, json: bool
+) -> int:
     """Translate them one after the other; 0 if every one holds. `mutants` are planted in each of them."""
     from overclock.bench import machine
     from overclock.files import check_folder
@@ -44,7 +46,7 @@ def run_known(names: Sequence[str], place: Path | None, ways: "Ways", measure: b
                 status.update(f"{where}: {what}")
                 finished(f"{where}: {what}", done, total)
 
-            told = dataclasses.replace(ways, progress=heard)
+            told = dataclasses.replace(options, progress=heard)
             rows.append(translate_known(one, folder, told, measure, mutants, say))
             finished(f"{where}: {rows[-1]['outcome']}", 1, 1)
             if not json:

@@ -52,7 +52,7 @@ class New:
         """Survey, write, print."""
         from overclock.recipe.project.new import new_project
         from overclock.recipe.project.project import AgentChoice, Limits
-        from overclock.recipe.survey.live.look import look
+        from overclock.recipe.survey.live.speedup import estimate_speedup
 
         with output.console().status("looking at the reference"):
             made = new_project(
@@ -60,7 +60,7 @@ class New:
                 Limits(self.budget), arguments=_arguments(self.arguments), max_steps=self.max_steps,
                 sources=self.source,
             )  # fmt: skip
-            sober = look(made.source) if self.look else None
+            sober = estimate_speedup(made.source) if self.look else None
         report = described(made, sober)
         if self.json:
             output.emit(report)

@@ -9,15 +9,15 @@ from overclock.cli import output
 from overclock.cli.arguments import Sandbox
 
 if TYPE_CHECKING:
-    from overclock.recipe.loop.ways import Ways
+    from overclock.recipe.loop.context import RunOptions
     from overclock.recipe.project.project import Changes
 
 EXIT_CODES = {"done": 0, "stuck": 1, "out of budget": 1, "waiting": 3, "stopped": 4}  # by the outcome of a run
 
 
 @dataclasses.dataclass(kw_only=True)
-class Carried:
-    """How runs are carried out."""
+class RunCommand:
+    """Options of every command that starts or continues runs."""
 
     sandbox: Sandbox = "best"
     """What keeps a candidate apart; none is stamped UNSANDBOXED in the report."""
@@ -28,17 +28,17 @@ class Carried:
     prices: Path | None = None
     """A price table of your own (TOML), for models that ours does not know or that cost you something else."""
 
-    def ways(self, **more: Any) -> "Ways":
-        """As the recipe wants them; `more` are further fields of `Ways`, or others than these."""
-        from overclock.recipe.loop.ways import Ways
+    def run_options(self, **more: Any) -> "RunOptions":
+        """The options as the recipe takes them; `more` are further fields of `RunOptions`, or others than these."""
+        from overclock.recipe.loop.context import RunOptions
 
         told = {"say": output.say, **more}
-        return Ways(self.sandbox, self.agent_sandbox, self.upstream, prices=self.prices, **told)
+        return RunOptions(self.sandbox, self.agent_sandbox, self.upstream, prices=self.prices, **told)
 
 
 @dataclasses.dataclass(kw_only=True)
-class ByOneAgent(Carried):
-    """How a run is carried out, and by whom."""
+class AgentCommand(RunCommand):
+    """Options of the commands whose runs are one agent's work."""
 
     agent: str | None = None
     """Who translates; by default whom the project names, or whom a run was started with."""
@@ -51,9 +51,9 @@ class ByOneAgent(Carried):
     program: str | None = None
     """Where the agent's program lies, if it is not on the PATH."""
 
-    def ways(self, **more: Any) -> "Ways":
-        """As `Carried.ways`."""
-        return super().ways(program=self.program, **more)
+    def run_options(self, **more: Any) -> "RunOptions":
+        """The options as the recipe takes them, with the agent's program."""
+        return super().run_options(program=self.program, **more)
 
     def changes(self, levels: tuple[int, ...] | None = None) -> "Changes":
         """What the run does otherwise than its project says."""

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from overclock.cli import output
-from overclock.cli.loop.options import EXIT_CODES, ByOneAgent, show_end
+from overclock.cli.loop.options import EXIT_CODES, AgentCommand, show_end
 from overclock.cli.progress import ProgressDisplay
 from overclock.errors import UsageError
 
 if TYPE_CHECKING:
-    from overclock.recipe.loop.ways import Ways
-
-STOPPED = "A compiler of Python to JAX stopped at {}. Everything before it was plain; this place needs your thought."
+    from overclock.recipe.loop.context import RunOptions
+    from overclock.recipe.loop.translate import Finished
 
 
 @dataclasses.dataclass(kw_only=True)
-class _Run(ByOneAgent):
+class _Run(AgentCommand):
     """What every one of the three commands takes, and how it ends."""
 
     recorded: str | None = None
@@ -26,14 +25,26 @@ class _Run(ByOneAgent):
     json: bool = False
     """Print one JSON object (schema overclock.translate/1) when it ends."""
 
-    def ways(self, **more: Any) -> "Ways":
-        """As `ByOneAgent.ways`."""
+    def run_options(self, **more: Any) -> "RunOptions":
+        """The options of a run, with the run whose answers are repeated."""
         from overclock.recipe.runs.run import find
 
-        return super().ways(recorded=None if self.recorded is None else find(self.recorded), **more)
+        return super().run_options(recorded=None if self.recorded is None else find(self.recorded), **more)
 
-    def end(self, finished: Any) -> int:
-        """Say how it ended."""
+    def resume(self, run_name: str, note: str = "", submitted: bool = False, discard: bool = False) -> int:
+        """Continue a run and say how it ended."""
+        from overclock.recipe.loop.translate import project_of_run, resume
+        from overclock.recipe.runs.run import find
+
+        folder = find(run_name)
+        project = project_of_run(folder)
+        with ProgressDisplay() as progress:
+            options = self.run_options(say=progress.say, progress=progress)
+            finished = resume(project, folder, options, note, submitted, self.changes(), discard)
+        return self.end(finished)
+
+    def end(self, finished: "Finished") -> int:
+        """Print how a run ended; returns the exit code."""
         report = {"schema": "overclock.translate/1", **dataclasses.asdict(finished)}
         if self.json:
             output.emit(report)
@@ -93,16 +104,21 @@ class Translate(_Run):
     """Mistakes to plant in each of the known ones, to see how many the levels find; 40 take some minutes."""
 
     def run(self) -> int:
-        """Work, print."""
+        """Translate, then print how it ended."""
         if self.all_known or self.known:
             return self._translate_known()
-        from overclock.recipe.loop.parts import Options
+        if self.source is None:
+            raise UsageError("What shall be translated? Give a project or a reference, such as CartPole-v1.")
+        from overclock.recipe.loop.context import OptionalSteps
         from overclock.recipe.loop.translate import translate
+        from overclock.recipe.project.source import find_or_make_project
 
-        options, project = Options(not self.no_repair, not self.no_optimise), self._project()
+        steps = OptionalSteps(not self.no_repair, not self.no_optimise)
+        project, program = find_or_make_project(self.source, self.to, self.agent, self.fallback, output.say)
         with ProgressDisplay() as progress:
-            ways = self.ways(options=options, say=progress.say, progress=progress)
-            finished = translate(project, self.run_id, ways, self.changes(self.levels))
+            options = self.run_options(steps=steps, say=progress.say, progress=progress)
+            changes = self.changes(self.levels)
+            finished = translate(project, self.run_id, options, changes, program=program)
         return self.end(finished)
 
     def _translate_known(self) -> int:
@@ -110,38 +126,7 @@ class Translate(_Run):
 
         if self.source is not None:
             raise UsageError(f"--all-known has a list of its own; leave '{self.source}' out.")
-        return run_known(self.known, self.output, self.ways(), not self.no_measure, self.mutants, self.json)
-
-    def _project(self) -> Any:
-        if self.source is None:
-            raise UsageError("What shall be translated? Give a project or a reference, such as CartPole-v1.")
-        from overclock.recipe.project.new import BUILT_IN, new_project
-        from overclock.recipe.project.project import FILE, AgentChoice, load_project
-        from overclock.recipe.survey.static.source import resolve
-        from overclock.recording.errors import UnsupportedError
-
-        if (Path(self.source) / FILE).is_file():
-            return load_project(Path(self.source))
-        if Path(self.source).is_dir():
-            raise UsageError(f"'{self.source}' is no project: it has no {FILE}; `overclock new` makes one.")
-        folder = Path(resolve(self.source).name)
-        if (folder / FILE).is_file():
-            raise UsageError(f"'{folder}' is a project already; go on with it: `overclock translate {folder}`.")
-        if folder.is_dir() and any(folder.iterdir()):
-            elsewhere = f"`overclock new FOLDER --reference {self.source} --agent {self.agent or BUILT_IN}`"
-            raise UsageError(
-                f"The project would be made in '{folder}', which is not empty; make it elsewhere: {elsewhere}, then "
-                "`overclock translate FOLDER`."
-            )
-        try:
-            return new_project(folder, self.source, self.to, AgentChoice(self.agent or BUILT_IN)).project
-        except UnsupportedError as refusal:
-            if self.fallback is None:
-                raise UnsupportedError(f"{refusal}; --fallback AGENT hands it to a coding agent.") from refusal
-            output.say(f"The built-in translator stops at {refusal}; {self.fallback} goes on.")
-            return new_project(
-                folder, self.source, self.to, AgentChoice(self.fallback, note=STOPPED.format(refusal))
-            ).project
+        return run_known(self.known, self.output, self.run_options(), not self.no_measure, self.mutants, self.json)
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -162,8 +147,8 @@ class Resume(_Run):
     """Throw away what you have written for the task that a run waits for; without it, such a run is not resumed."""
 
     def run(self) -> int:
-        """Work, print."""
-        return self.end(_continued(self, self.run_name, self.note, discard=self.discard))
+        """Continue, then print how it ended."""
+        return self.resume(self.run_name, self.note, discard=self.discard)
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -180,18 +165,5 @@ class Submit(_Run):
     """Folder or id of the run, or its project's folder, whose newest run it is then."""
 
     def run(self) -> int:
-        """Work, print."""
-        return self.end(_continued(self, self.run_name, submitted=True))
-
-
-def _continued(command: _Run, run_name: str, note: str = "", submitted: bool = False, discard: bool = False) -> Any:
-    from overclock.recipe.loop.translate import resume
-    from overclock.recipe.project.project import load_project
-    from overclock.recipe.runs.run import Run, find
-
-    folder = find(run_name)
-    with Run.open(folder) as run:
-        project = load_project(Path(run.about["folder"]))
-    with ProgressDisplay() as progress:
-        ways = command.ways(say=progress.say, progress=progress)
-        return resume(project, folder, ways, note, submitted, command.changes(), discard)
+        """Hand in, continue, then print how it ended."""
+        return self.resume(self.run_name, submitted=True)

@@ -5,13 +5,13 @@ from typing import Any
 
 from overclock.cli import output
 from overclock.cli.arguments import ProjectFolder
-from overclock.cli.loop.options import EXIT_CODES, ByOneAgent, show_end
+from overclock.cli.loop.options import EXIT_CODES, AgentCommand, show_end
 
 ASKS = 3  # exit code: somebody has to look at it first
 
 
 @dataclasses.dataclass(kw_only=True)
-class Update(ByOneAgent):
+class Update(AgentCommand):
     """Find which modules of the reference changed since the last verified run, and translate only those again.
 
     Comments, docstrings and layout do not count. The run starts from the last verified candidate, and all earlier
@@ -47,7 +47,7 @@ class Update(ByOneAgent):
             show(report)
         waits = found.asks and not self.accept
         if not (self.dry_run or found.nothing or waits):
-            finished = run_update(found, self.accept, self.run_id, self.ways(), self.changes())
+            finished = run_update(found, self.accept, self.run_id, self.run_options(), self.changes())
             report |= dataclasses.asdict(finished)
         return self._end(report, waits)
 

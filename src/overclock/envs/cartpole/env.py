@@ -110,7 +110,7 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
         )
 
     def reward(self, before: CartPoleState, terminated: Bool[Array, ""], params: CartPoleParams) -> Float[Array, ""]:
-        """Of a step that started in `before`: a step that starts fallen and stays fallen earns nothing."""
+        """The reward of a step that started in `before`; a step that starts and ends fallen gets 0."""
         if self.sutton_barto_reward:
             return jnp.where(terminated, -1.0, 0.0).astype(REWARD_DTYPE)
         return jnp.where(terminated & self.fallen(before, params), 0.0, 1.0).astype(REWARD_DTYPE)

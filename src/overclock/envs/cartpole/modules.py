@@ -47,7 +47,7 @@ def fields_of(state: Any) -> dict[str, Any]:
 
 
 def constants(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Of the default parameters."""
+    """The physical constants of the default parameters."""
     chosen = env.default_params()
     return {name: getattr(chosen, name) for name in CONSTANTS}
 
@@ -72,7 +72,7 @@ def draw(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def distribution(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """What the draws of very many seeds are like, between the limits of the case."""
+    """Facts about the draws of very many seeds, between the limits of the case."""
     import jax
     import jax.numpy as jnp
 
@@ -119,7 +119,7 @@ def observe(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def time_limit(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """The step counter and what it decides; where the pole stands does not matter."""
+    """The step counter and `truncated`, which do not depend on the pole."""
     import jax.numpy as jnp
 
     from overclock.env import EnvState
@@ -157,127 +157,78 @@ def near_threshold(name: str, of_case: Any, margin: float) -> Output:
 ROUNDED_LIMIT = 2 * HALF_ULP * LIMITS["x"]  # value and threshold are off by half an ulp each
 MOVED_LIMIT = 1e-6  # the same after a step in float32
 
-MODULES = (
-    Module(
-        name="constants",
-        reference=(f"{REFERENCE}.__init__",),
-        case=recorded.constants_case,
-        performance=constants,
-        exercises=(f"{RULES}.default_params",),
-        outputs={"float64": exact(*CONSTANTS), "float32": rounded(*CONSTANTS)},
+
+def _module(
+    name: str,
+    reference: str,
+    case: Any,
+    performance: Any,
+    rules: str,
+    double: tuple[Output, ...],
+    single: tuple[Output, ...],
+    **more: Any,
+) -> Module:
+    """`reference` and `rules` name methods of Gymnasium's class and of ours; outputs are those of either precision."""
+    recorded_in = tuple(f"{REFERENCE}.{method}" for method in reference.split())
+    exercises = tuple(f"{RULES}.{method}" for method in rules.split())
+    return Module(name, recorded_in, case, performance, exercises, {"float64": double, "float32": single}, **more)
+
+
+SEEDS = {"boundary": recorded.boundary_seeds, "apply": recorded.apply_seed}
+STATES = {"boundary": recorded.boundary_states, "apply": recorded.apply_step}
+BY_CHANCE = tuple(Output(name, distribution=True, reason=CHANCE) for name in FIELDS)
+KNOWN = (
+    *(Output(name, absolute=KNOWN_LIMIT, reason=KNOWN_REASON) for name in FIELDS),
+    Output("dependence", absolute=KNOWN_DEPENDENCE_LIMIT, reason=KNOWN_REASON),
+)
+STEPPED = (
+    (
+        *(Output(name, absolute=1e-15, relative=2.0**-51, reason=ULPS) for name in FIELDS),
+        *exact("reward", "terminated"),
     ),
-    Module(
-        name="spaces",
-        reference=(f"{REFERENCE}.__init__",),
-        case=recorded.spaces_case,
-        performance=spaces,
-        exercises=(f"{RULES}.observation_space", f"{RULES}.action_space"),
-        outputs=dict.fromkeys(("float64", "float32"), exact("low", "high", "actions")),
-        depth=1,  # the spaces are objects
-    ),
-    Module(
-        name="draw",
-        reference=(f"{REFERENCE}.reset",),
-        case=recorded.draw_case,
-        performance=draw,
-        exercises=(f"{RULES}.draw_reset",),
-        outputs={
-            "float64": (
-                *exact("low", "high", "inside"),
-                *(Output(n, distribution=True, reason=CHANCE) for n in FIELDS),
-            ),
-            "float32": (
-                *rounded("low", "high"),
-                *exact("inside"),
-                *(Output(n, distribution=True, reason=CHANCE) for n in FIELDS),
-            ),
-        },
-        boundary=recorded.boundary_seeds,
-        apply=recorded.apply_seed,
-    ),
-    Module(
-        name="reset",
-        reference=(f"{REFERENCE}.reset",),
-        case=recorded.reset_case,
-        performance=reset,
-        exercises=(f"{RULES}.init",),
-        outputs={"float64": exact(*FIELDS), "float32": rounded(*FIELDS)},
-        boundary=recorded.boundary_seeds,
-        apply=recorded.apply_seed,
-    ),
-    Module(
-        name="dynamics",
-        reference=(f"{REFERENCE}.step",),
-        case=recorded.dynamics_case,
-        performance=dynamics,
-        exercises=(f"{RULES}.transition", f"{RULES}.accelerations"),
-        outputs={
-            "float64": (
-                *(Output(name, absolute=1e-15, relative=2.0**-51, reason=ULPS) for name in FIELDS),
-                *exact("reward", "terminated"),
-            ),
-            "float32": (
-                *(Output(name, absolute=5e-7, relative=2.0**-22, reason=SINGLE) for name in FIELDS),
-                near_threshold("reward", _before_or_after, MOVED_LIMIT),
-                near_threshold("terminated", _after, MOVED_LIMIT),
-            ),
-        },
-        boundary=recorded.boundary_states,
-        apply=recorded.apply_step,
-    ),
-    Module(
-        name="termination",
-        reference=(f"{REFERENCE}.step",),
-        case=recorded.termination_case,
-        performance=termination,
-        exercises=(f"{RULES}.fallen",),
-        outputs={"float64": exact("terminated"), "float32": (near_threshold("terminated", _given, ROUNDED_LIMIT),)},
-        boundary=recorded.boundary_states,
-        apply=recorded.apply_step,
-    ),
-    Module(
-        name="reward",
-        reference=(f"{REFERENCE}.step",),
-        case=recorded.reward_case,
-        performance=reward,
-        exercises=(f"{RULES}.reward",),
-        outputs={"float64": exact("reward"), "float32": (near_threshold("reward", _given, ROUNDED_LIMIT),)},
-        boundary=recorded.boundary_rewards,
-        apply=recorded.apply_step,
-    ),
-    Module(
-        name="observe",
-        reference=(f"{REFERENCE}.reset", f"{REFERENCE}.step"),
-        case=recorded.observe_case,
-        performance=observe,
-        exercises=(f"{RULES}.observe",),
-        outputs={"float64": (Output("obs", absolute=TINY, reason=SUBNORMAL),), "float32": exact("obs")},
-        boundary=recorded.boundary_states,
-        apply=recorded.apply_step,
-    ),
-    Module(
-        name="time_limit",
-        reference=(f"{TIME_LIMIT}.step",),
-        case=recorded.time_limit_case,
-        performance=time_limit,
-        exercises=("overclock.env.environment:Environment.advance",),
-        outputs=dict.fromkeys(("float64", "float32"), exact("steps", "truncated")),
-        boundary=recorded.boundary_steps,
-        apply=recorded.apply_step,
-    ),
-    # Last, because it is slow beside the others and rarely the first to see a mistake.
-    Module(
-        name="distribution",
-        reference=(f"{REFERENCE}.reset",),
-        case=recorded.distribution_case,
-        performance=distribution,
-        exercises=(f"{RULES}.draw_reset",),
-        outputs=dict.fromkeys(
-            ("float64", "float32"),
-            (
-                *(Output(name, absolute=KNOWN_LIMIT, reason=KNOWN_REASON) for name in FIELDS),
-                Output("dependence", absolute=KNOWN_DEPENDENCE_LIMIT, reason=KNOWN_REASON),
-            ),
-        ),
+    (
+        *(Output(name, absolute=5e-7, relative=2.0**-22, reason=SINGLE) for name in FIELDS),
+        near_threshold("reward", _before_or_after, MOVED_LIMIT),
+        near_threshold("terminated", _after, MOVED_LIMIT),
     ),
 )
+
+MODULES = (
+    _module(
+        "constants", "__init__", recorded.constants_case, constants, "default_params", exact(*CONSTANTS),
+        rounded(*CONSTANTS),
+    ),
+    _module(
+        "spaces", "__init__", recorded.spaces_case, spaces, "observation_space action_space",
+        exact("low", "high", "actions"), exact("low", "high", "actions"), depth=1,  # the spaces are objects
+    ),
+    _module(
+        "draw", "reset", recorded.draw_case, draw, "draw_reset", (*exact("low", "high", "inside"), *BY_CHANCE),
+        (*rounded("low", "high"), *exact("inside"), *BY_CHANCE), **SEEDS,
+    ),
+    _module("reset", "reset", recorded.reset_case, reset, "init", exact(*FIELDS), rounded(*FIELDS), **SEEDS),
+    _module(
+        "dynamics", "step", recorded.dynamics_case, dynamics, "transition accelerations", *STEPPED, **STATES,
+    ),
+    _module(
+        "termination", "step", recorded.termination_case, termination, "fallen", exact("terminated"),
+        (near_threshold("terminated", _given, ROUNDED_LIMIT),), **STATES,
+    ),
+    _module(
+        "reward", "step", recorded.reward_case, reward, "reward", exact("reward"),
+        (near_threshold("reward", _given, ROUNDED_LIMIT),),
+        boundary=recorded.boundary_rewards, apply=recorded.apply_step,
+    ),
+    _module(
+        "observe", "reset step", recorded.observe_case, observe, "observe",
+        (Output("obs", absolute=TINY, reason=SUBNORMAL),), exact("obs"), **STATES,
+    ),
+    Module(
+        "time_limit", (f"{TIME_LIMIT}.step",), recorded.time_limit_case, time_limit,
+        ("overclock.env.environment:Environment.advance",),
+        dict.fromkeys(("float64", "float32"), exact("steps", "truncated")),
+        boundary=recorded.boundary_steps, apply=recorded.apply_step,
+    ),
+    # Last, because it is slow beside the others and rarely the first to see a mistake.
+    _module("distribution", "reset", recorded.distribution_case, distribution, "draw_reset", KNOWN, KNOWN),
+)  # fmt: skip

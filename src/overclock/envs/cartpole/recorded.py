@@ -1,4 +1,4 @@
-"""What a recorded call of Gymnasium's CartPole says, and how to bring an instance of it to the boundary of its rules.
+"""Cases of level 1 from recorded calls of Gymnasium's CartPole, and boundary states to record further calls from.
 
 The reference's half of `modules.py`. Gymnasium itself is imported only where an instance is at hand.
 """

@@ -32,7 +32,7 @@ def read_state(env: gymnasium.Env) -> Arrays:
 
 
 def write_state(env: gymnasium.Env, values: Arrays) -> None:
-    """The inverse of `read_state`."""
+    """Put an instance into a state that `read_state` returned."""
     env.unwrapped.state = np.array([values[name] for name in FIELDS], np.float64)  # pyright: ignore[reportAttributeAccessIssue]
     env.unwrapped.steps_beyond_terminated = None  # pyright: ignore[reportAttributeAccessIssue]
     _time_limit(env)._elapsed_steps = int(values["steps"])

@@ -42,13 +42,13 @@ def paddle_picture() -> Twin:
 
 
 def prepare() -> None:
-    """Both sides must be here."""
+    """Raise MissingError if PyBoy or the Rust extension is missing."""
     import_pyboy()
     extension()
 
 
 def _twin(game: str, observation: str | None = None, memory: bool = True) -> Twin:
-    """`memory` is left out where states are kept by the thousand: level 3 compares it, level 4 need not visit it."""
+    """A twin; `memory` is left out for level 4, which keeps thousands of states and does not compare it."""
     options = {} if observation is None else {"observation": observation}
     values = load_game(game).readings.names
     fields = [Field(name) for name in ("obs", "reward", "terminated", "truncated")]

@@ -23,7 +23,7 @@ ALL_PLANTS = {
 
 
 def twin() -> Twin:
-    """With Gymnasium as it is."""
+    """The twin with Gymnasium's robot as it is."""
     double = contract(
         Closeness(qpos=1e-5, qvel=1e-3, reward=1e-5), Closeness(qpos=1e-4, qvel=1e-2, reward=1e-4),
         reason=f"{SOLVER}: in 64,000 steps up to 6e-7 from the minimum",
@@ -38,7 +38,7 @@ def twin() -> Twin:
 
 
 def exact() -> Twin:
-    """With MuJoCo's solver at its best."""
+    """The twin with MuJoCo's solver at its strictest tolerance."""
     step, free = Closeness(qpos=1e-11, qvel=1e-9, reward=1e-7), Closeness(qpos=1e-6, qvel=1e-4, reward=1e-5)
     closeness = contract(
         step, free, ROUNDING, free_running_steps=HORIZON, free_running_reason=CHAOTIC, envelope=ENVELOPE

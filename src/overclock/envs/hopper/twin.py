@@ -25,7 +25,7 @@ ALL_PLANTS = {
 
 
 def twin() -> Twin:
-    """With Gymnasium as it is."""
+    """The twin with Gymnasium's robot as it is."""
     double = contract(
         Closeness(qpos=1e-8, qvel=5e-6, reward=1e-5), Closeness(qpos=1e-7, qvel=1e-5, reward=1e-5), reason=SOLVER,
         envelope=ENVELOPE,
@@ -39,7 +39,7 @@ def twin() -> Twin:
 
 
 def exact() -> Twin:
-    """With MuJoCo's solver at its best."""
+    """The twin with MuJoCo's solver at its strictest tolerance."""
     step, free = Closeness(qpos=1e-13, qvel=1e-12, reward=1e-8), Closeness(qpos=1e-12, qvel=1e-11, reward=1e-8)
     return ROBOT.twin({"float64": contract(step, free, ROUNDING, envelope=ENVELOPE)}, ALL_PLANTS, EXACT)
 

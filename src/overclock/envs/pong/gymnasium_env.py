@@ -26,13 +26,11 @@ class PufferPong(gymnasium.Env[np.ndarray, Any]):
         self._lanes = Lanes(1, frameskip, continuous)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict]:
-        """As Gymnasium's `Env.reset`."""
         super().reset(seed=seed)
         self._lanes.reset(0, int(self.np_random.integers(2)))
         return self._lanes.get()["obs"][0].copy(), {}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """As Gymnasium's `Env.step`."""
         taken = float(np.clip(action, -1, 1)[0]) if self._lanes.continuous else float(action)
         self._lanes.step(0, taken, int(self.np_random.integers(2)))
         shown = self._lanes.get()[0]

@@ -1,4 +1,4 @@
-"""Situations of discrete Pong, which lives on whole numbers: enough of them to check one step everywhere.
+"""All situations of discrete Pong, whose state has whole numbers only, to check one step from each.
 
 Paddles and ball meet in a few comparisons only. There are 10^11 reachable situations, so they are taken apart:
 every reachable ball with some paddles, every ball that is about to leave with every place of the paddle it may meet,
@@ -62,7 +62,7 @@ def _returned(balls: np.ndarray, action: int) -> np.ndarray:
 
 
 def every_situation(balls: np.ndarray) -> Iterator[Block]:
-    """What this module is about, in blocks."""
+    """Every reachable situation, in blocks."""
     generator = np.random.default_rng(0)
     for _ in range(PAIRS):
         states = _states(balls)

@@ -72,7 +72,7 @@ def space_sizes(continuous: bool) -> Mapping[str, int]:
 
 @functools.cache
 def _constructor() -> ast.FunctionDef:
-    """`Pong.__init__` of pong.py, read and not run."""
+    """The syntax tree of `Pong.__init__` in pong.py; the file is not run."""
     tree = ast.parse((source_folder() / "pong.py").read_text(encoding="utf-8"))
     (pong,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Pong")
     (made,) = (node for node in pong.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
@@ -104,7 +104,7 @@ class Lanes:
         self._library.lane_serve(self._block, lane, serve)
 
     def observe(self, lane: int) -> None:
-        """`compute_observations` of one environment."""
+        """Compute one environment's observation by the C function `compute_observations`."""
         self._library.lane_observe(self._block, lane)
 
     def step(self, lane: int, action: float, serve: int) -> None:
@@ -112,7 +112,7 @@ class Lanes:
         self._library.lane_step(self._block, lane, ctypes.c_float(action), serve)
 
     def step_all(self, actions: np.ndarray, serves: np.ndarray) -> None:
-        """`step` of every environment."""
+        """As `step`, of every environment, in one call of C."""
         taken = np.ascontiguousarray(actions, np.float32).reshape(self.count)
         drawn = np.ascontiguousarray(serves, np.int32).reshape(self.count)
         self._library.lanes_step(self._block, self.count, at(taken), at(drawn))
@@ -123,7 +123,7 @@ class Lanes:
         self._library.lanes_frameskip(self._block, self.count, frameskip)
 
     def get(self) -> np.ndarray:
-        """Everything there is to see of every environment: an array of `SHOWN`."""
+        """The state and outputs of every environment, as an array of `SHOWN`."""
         shown = np.empty(self.count, SHOWN)
         self._library.lanes_get(self._block, self.count, at(shown))
         return shown
@@ -147,7 +147,7 @@ def constants_array() -> Any:
 
 
 def at(array: np.ndarray) -> Pointer:
-    """Where an array lies, for C."""
+    """A pointer to an array for C."""
     return Pointer(array.ctypes.data)
 
 

@@ -46,7 +46,7 @@ def draw_of(inputs: dict[str, Any]) -> Any:
 
 
 def constants(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Of the default parameters."""
+    """The constants of the default parameters."""
     import jax.numpy as jnp
 
     return {name: jnp.float32(getattr(env.default_params(), name)) for name in CONSTANTS}
@@ -79,7 +79,7 @@ def reset(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def serve(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """A new round."""
+    """The state at the start of a new round."""
     return fields_of(env.serve(rules_state(inputs), draw_of(inputs), params))
 
 
@@ -113,91 +113,52 @@ def observe(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
     return {"obs": env.observe(rules_state({**unseen, **inputs}), params)}
 
 
+def _module(
+    name: str, reference: str, case: Any, performance: Any, exercises: tuple[str, ...], *outputs: Output, **more: Any
+) -> Module:
+    return Module(name, tuple(reference.split()), case, performance, exercises, everywhere(*outputs), **more)
+
+
+SEEDS = {"boundary": recorded.boundary_seeds, "apply": recorded.apply_seed}
+STATES = {"boundary": recorded.boundary_states}  # each with the function that brings an environment there
+BY_CHANCE = tuple(Output(name, distribution=True, reason=CHANCE) for name in ("reset", "step"))
 MODULES = (
-    Module(
-        name="constants",
-        reference=(f"{LIBRARY}:constants",),
-        case=recorded.constants_case,
-        performance=constants,
-        exercises=(f"{RULES}.default_params",),
-        outputs=everywhere(*exact(*CONSTANTS)),
+    _module(
+        "constants", f"{LIBRARY}:constants", recorded.constants_case, constants, (f"{RULES}.default_params",),
+        *exact(*CONSTANTS),
     ),
-    Module(
-        name="spaces",
-        reference=(f"{LIBRARY}:space_sizes",),
-        case=recorded.spaces_case,
-        performance=spaces,
-        exercises=(f"{RULES}.observation_space", f"{RULES}.action_space"),
-        outputs=everywhere(*exact("obs", "actions")),
+    _module(
+        "spaces", f"{LIBRARY}:space_sizes", recorded.spaces_case, spaces,
+        (f"{RULES}.observation_space", f"{RULES}.action_space"), *exact("obs", "actions"),
     ),
-    Module(
-        name="draw",
-        reference=(f"{LIBRARY}:first_serves",),
-        case=recorded.draw_case,
-        performance=draw,
-        exercises=(f"{RULES}.draw_reset", f"{RULES}.draw_step"),
-        outputs=everywhere(*(Output(name, distribution=True, reason=CHANCE) for name in ("reset", "step"))),
-        boundary=recorded.boundary_seeds,
-        apply=recorded.apply_seed,
+    _module(
+        "draw", f"{LIBRARY}:first_serves", recorded.draw_case, draw, (f"{RULES}.draw_reset", f"{RULES}.draw_step"),
+        *BY_CHANCE, **SEEDS,
     ),
-    Module(
-        name="reset",
-        reference=(f"{REFERENCE}.c_reset",),
-        case=recorded.reset_case,
-        performance=reset,
-        exercises=(f"{RULES}.init", f"{RULES}.serve", f"{STATE_CLASS}.shown"),
-        outputs=everywhere(*exact(*STATE)),
-        boundary=recorded.boundary_serves,
-        apply=recorded.apply_reset,
+    _module(
+        "reset", f"{REFERENCE}.c_reset", recorded.reset_case, reset,
+        (f"{RULES}.init", f"{RULES}.serve", f"{STATE_CLASS}.shown"), *exact(*STATE),
+        boundary=recorded.boundary_serves, apply=recorded.apply_reset,
     ),
-    Module(
-        name="serve",
-        reference=(f"{REFERENCE}.reset_round",),
-        case=recorded.serve_case,
-        performance=serve,
-        exercises=(f"{RULES}.serve",),
-        outputs=everywhere(*exact(*STATE)),
-        boundary=recorded.boundary_states,
-        apply=recorded.apply_serve,
+    _module(
+        "serve", f"{REFERENCE}.reset_round", recorded.serve_case, serve, (f"{RULES}.serve",), *exact(*STATE),
+        **STATES, apply=recorded.apply_serve,
     ),
-    Module(
-        name="direction",
-        reference=(f"{REFERENCE}.c_step",),
-        case=recorded.direction_case,
-        performance=direction,
-        exercises=(f"{RULES}.direction",),
-        outputs=everywhere(*exact("paddle_dir")),
-        boundary=recorded.boundary_states,
-        apply=recorded.apply_step,
+    _module(
+        "direction", f"{REFERENCE}.c_step", recorded.direction_case, direction, (f"{RULES}.direction",),
+        *exact("paddle_dir"), **STATES, apply=recorded.apply_step,
     ),
-    Module(
-        name="frame",
-        reference=(f"{REFERENCE}.c_step",),
-        case=recorded.frame_case,
-        performance=frame,
-        exercises=tuple(f"{RULES}.{name}" for name in ("frame", "move_paddles", "meets", "spin")),
-        outputs=everywhere(*exact(*SCENE, "n_bounces", "score_l", "score_r", "reward", "point")),
-        boundary=recorded.boundary_states,
-        apply=recorded.apply_frame,
+    _module(
+        "frame", f"{REFERENCE}.c_step", recorded.frame_case, frame,
+        tuple(f"{RULES}.{name}" for name in ("frame", "move_paddles", "meets", "spin")),
+        *exact(*SCENE, "n_bounces", "score_l", "score_r", "reward", "point"), **STATES, apply=recorded.apply_frame,
     ),
-    Module(
-        name="step",
-        reference=(f"{REFERENCE}.c_step",),
-        case=recorded.step_case,
-        performance=step,
-        exercises=(f"{RULES}.transition",),
-        outputs=everywhere(*exact(*STATE, "reward", "terminated")),
-        boundary=recorded.boundary_states,
-        apply=recorded.apply_step,
+    _module(
+        "step", f"{REFERENCE}.c_step", recorded.step_case, step, (f"{RULES}.transition",),
+        *exact(*STATE, "reward", "terminated"), **STATES, apply=recorded.apply_step,
     ),
-    Module(
-        name="observe",
-        reference=(f"{REFERENCE}.compute_observations", f"{REFERENCE}.c_step"),
-        case=recorded.observe_case,
-        performance=observe,
-        exercises=(f"{RULES}.observe", "overclock.envs.pong.env:ratio"),
-        outputs=everywhere(*exact("obs")),
-        boundary=recorded.boundary_states,
-        apply=recorded.apply_observe,
+    _module(
+        "observe", f"{REFERENCE}.compute_observations {REFERENCE}.c_step", recorded.observe_case, observe,
+        (f"{RULES}.observe", "overclock.envs.pong.env:ratio"), *exact("obs"), **STATES, apply=recorded.apply_observe,
     ),
-)
+)  # fmt: skip

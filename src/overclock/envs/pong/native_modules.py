@@ -1,4 +1,4 @@
-"""Level 1 of the Rust Pong: what its border offers, against calls recorded from PufferLib's C functions.
+"""Level 1 of the Rust Pong: the functions of its interface, against calls recorded from PufferLib's C functions.
 
 The cases are those of `modules.py`; serves, frames and directions of actions are parts of a step here.
 """

@@ -1,4 +1,4 @@
-"""What a recorded call of PufferLib's Pong says, and how to bring one of its environments to the edges of its rules.
+"""Cases of level 1 from recorded calls of PufferLib's Pong, and boundary states to record further calls from.
 
 The reference's half of `modules.py`.
 """
@@ -35,7 +35,7 @@ def constants_case(call: Call) -> Case:
 
 
 def spaces_case(call: Call) -> Case:
-    """Sizes of its spaces."""
+    """The sizes of the observation and action spaces."""
     return Case({}, {name: np.int32(value) for name, value in call.result.items()})
 
 
@@ -62,7 +62,7 @@ def direction_case(call: Call) -> Case:
 
 
 def frame_case(call: Call) -> Case | None:
-    """One frame. Where a ball was served after it, what it looked like before that is not to be seen."""
+    """One frame. If a ball was served after it, the state before the serve cannot be read."""
     if call.before["frameskip"] != 1:
         return None
     before, after = call.before, call.after
@@ -75,7 +75,7 @@ def frame_case(call: Call) -> Case | None:
 
 
 def step_case(call: Call) -> Case:
-    """One whole step."""
+    """One whole step of an environment: state before, action, and what came of it."""
     inputs = {**_named(call.before, STATE), "action": _action(call), "serve": np.int32(call.arguments["serve"])}
     expected = {**_named(call.after, (*STATE, "reward")), "terminated": np.bool_(call.after["terminal"] != 0)}
     return Case(inputs, expected)
@@ -117,7 +117,7 @@ def apply_serve(instance: Any, inputs: Arrays) -> None:
 
 
 def apply_observe(instance: Any, inputs: Arrays) -> None:
-    """A look at a situation."""
+    """The observation of a given situation."""
     instance.write({name: inputs[name] for name in STATE})
     instance.compute_observations()
 
@@ -149,7 +149,7 @@ def boundary_seeds() -> Arrays:
 
 
 def boundary_serves() -> Arrays:
-    """Both serves."""
+    """Cases for both directions of the serve."""
     return {"serve": np.array([0, 1], np.int32)}
 
 

@@ -22,7 +22,6 @@ class CPong:
         self.lanes.serve(self.lane, serve)
 
     def c_reset(self, serve: int) -> None:
-        """Begin a game."""
         self.lanes.reset(self.lane, serve)
 
     def c_step(self, action: float, serve: int) -> None:
@@ -30,11 +29,10 @@ class CPong:
         self.lanes.step(self.lane, action, serve)
 
     def compute_observations(self) -> None:
-        """Show the present state."""
         self.lanes.observe(self.lane)
 
     def read(self) -> dict[str, Any]:
-        """Everything there is to see of it, by name."""
+        """The state and outputs of the lane, by name."""
         shown = self.lanes.get()[self.lane]
         facts = {"frameskip": self.lanes.frameskip, "continuous": self.lanes.continuous}
         return {**{name: np.array(shown[name]) for name in shown.dtype.names}, **facts}
@@ -66,14 +64,12 @@ class PongReference:
         read_by(CPong.read, *(f"{HERE}:CPong.{method}" for method in methods))
 
     def describe(self) -> dict[str, Any]:
-        """As `Subject.describe`."""
         if self._continuous:
             low = np.full(self._actions, -1, np.float32)
             return {"kind": "box", "low": low, "high": -low}
         return {"kind": "discrete", "n": self._actions}
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
-        """As `Subject.reset`."""
         self._seeds = np.where(mask, seeds, self._seeds).astype(np.uint64)
         self._steps[mask] = 0
         serves = self._serves() if draws is None else draws["serve"]
@@ -91,7 +87,6 @@ class PongReference:
         return self._observed(serves, after_step=True)
 
     def set_state(self, state: Arrays) -> None:
-        """As `Subject.set_state`."""
         shown = self._lanes.get()
         for name in STATE:
             shown[name] = state[name]

@@ -66,7 +66,7 @@ class Trace:
 
     @classmethod
     def load(cls, path: Path) -> "Trace":
-        """Read what `save` wrote."""
+        """Read a recording that `save` wrote."""
         with np.load(path, allow_pickle=False) as file:
             values = {name: file[name] for name in file.files}
         steps, lanes = values["actions"].shape

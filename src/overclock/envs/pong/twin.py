@@ -103,7 +103,7 @@ def _rust(in_jax: Twin, plan: str) -> Twin:
 
 
 def _jax_rust(in_jax: Twin, plan: str) -> Twin:
-    """The scenarios and modules are C's own, recorded with its randomness."""
+    """A twin without scenarios and modules, which are recorded from C with its random numbers."""
     return dataclasses.replace(
         _rust(in_jax, plan),
         name=f"{in_jax.name}, JAX and Rust",
@@ -115,7 +115,7 @@ def _jax_rust(in_jax: Twin, plan: str) -> Twin:
 
 
 def _rust_plants(continuous: bool) -> dict[str, Patch]:
-    """Mistakes of the kind that bindings have: what reaches the compiled code is not what was meant."""
+    """Mistakes that occur in bindings: the compiled code gets other values than it should."""
     mirrored = "-actions" if continuous else "-actions % 3"
     return {
         "up-is-down": Patch(BORDER, "_batch.step(actions,", f"_batch.step({mirrored},"),

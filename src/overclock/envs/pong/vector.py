@@ -15,7 +15,7 @@ DRAWN, LEAST_ROWS = 1 << 20, 64  # actions that are drawn beforehand; few rows a
 
 
 class PufferLibVector:
-    """What `HostVector` promises of stepping; it has no states to save and takes no seeds.
+    """The stepping part of `HostVector`, without saved states and seeds.
 
     `threads` share the lanes of a step; C runs outside of Python's lock.
 
@@ -52,7 +52,6 @@ class PufferLibVector:
             self._library.vector_free(self._block, self.num_envs)
 
     def reset(self) -> np.ndarray:
-        """Start every game anew."""
         self._library.vector_reset(self._block, self.num_envs)
         return self._obs
 

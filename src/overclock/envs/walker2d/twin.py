@@ -23,7 +23,7 @@ ALL_PLANTS = {
 
 
 def twin() -> Twin:
-    """With Gymnasium as it is."""
+    """The twin with Gymnasium's robot as it is."""
     double = contract(
         Closeness(qpos=1e-8, qvel=1e-6, reward=1e-7), Closeness(qpos=1e-7, qvel=1e-5, reward=1e-6), reason=SOLVER,
         envelope=ENVELOPE,
@@ -37,7 +37,7 @@ def twin() -> Twin:
 
 
 def exact() -> Twin:
-    """With MuJoCo's solver at its best."""
+    """The twin with MuJoCo's solver at its strictest tolerance."""
     step, free = Closeness(qpos=1e-13, qvel=1e-11, reward=1e-9), Closeness(qpos=1e-11, qvel=1e-9, reward=1e-9)
     return ROBOT.twin({"float64": contract(step, free, ROUNDING, envelope=ENVELOPE)}, ALL_PLANTS, EXACT)
 

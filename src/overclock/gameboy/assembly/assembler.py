@@ -35,7 +35,7 @@ ADDRESSES = 0x10000
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """What came of a text."""
+    """The result of assembling a text: the ROM, its labels, and its constants."""
 
     rom: bytes
     symbols: dict[str, Symbol]
@@ -44,7 +44,7 @@ class Program:
 
 @dataclasses.dataclass(frozen=True)
 class _Piece:
-    """Bytes that are known once every label is."""
+    """Bytes that can be computed once every label is known."""
 
     bank: int
     address: int
@@ -104,7 +104,6 @@ class _Assembly:
             raise error if error.source else AssemblyError(error.message, self.name, self.line) from None
 
     def settled(self) -> dict[str, int]:
-        """The text's own constants."""
         names = list(self.constants)[self.given :]
         return {name: self._lookup(name, "", 0) for name in names}
 
@@ -165,7 +164,7 @@ class _Assembly:
         self.address = end
 
     def _now(self, text: str) -> int:
-        """A number that decides places, so its labels must be known already."""
+        """The value of an expression that decides addresses, so its labels must be known already."""
         return parse_expression(text, self.characters)(lambda name: self._lookup(name, self.scope, self.address))
 
     # Directives.

@@ -1,4 +1,4 @@
-"""Numbers in assembly text: read once into a small tree, worked out when every label is known."""
+"""Expressions in assembly text: parsed once, evaluated when every label is known."""
 
 import re
 from collections.abc import Callable
@@ -128,7 +128,7 @@ class _Parser:
 
 
 def character_value(character: str, characters: dict[str, int]) -> int:
-    """Its number in the text's own character set, else in ASCII."""
+    """The number of a character in the text's own character set, else in ASCII."""
     if character in characters:
         return characters[character]
     if ord(character) > 0x7F:

@@ -20,7 +20,7 @@ SPELLINGS = {"[hli]": "[hl+]", "[hld]": "[hl-]", "[0xff00+c]": "[c]", "[$ff00+c]
 
 
 class Number(enum.Enum):
-    """What becomes of the number in an instruction."""
+    """How the number in an instruction is encoded."""
 
     NONE = 0
     BYTE = 1  # one byte, -128 to 255
@@ -37,14 +37,13 @@ OPERAND_BYTES = {Number.BYTE: 1, Number.WORD: 2, Number.SIGNED: 1, Number.RELATI
 
 @dataclasses.dataclass(frozen=True)
 class Instruction:
-    """How one is encoded."""
+    """How one instruction is encoded: opcode, operand bytes and prefix."""
 
     opcode: bytes
     number: Number = Number.NONE
 
     @property
     def size(self) -> int:
-        """Its length in bytes."""
         return len(self.opcode) + OPERAND_BYTES.get(self.number, 0)
 
 

@@ -18,7 +18,7 @@ def without_comment(line: str) -> str:
 
 
 def split_operands(text: str) -> list[str]:
-    """What stands between the commas that are outside quotes, brackets and parentheses."""
+    """The operands of a line, split at commas outside quotes, brackets and parentheses."""
     if not text.strip():
         return []
     parts, depth, quote, start = [], 0, "", 0

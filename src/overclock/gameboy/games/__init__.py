@@ -13,7 +13,7 @@ BENCHMARKS = ("busy_wait", "sieve", "sprites_and_window", "interrupts")
 
 
 def folder() -> Traversable:
-    """Where the texts are."""
+    """The folder with the assembly text and the descriptions."""
     return resources.files(__name__)
 
 

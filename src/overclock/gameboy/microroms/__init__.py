@@ -5,28 +5,16 @@ import importlib
 from overclock.gameboy.microroms.micro import MicroRom
 
 TOPICS = (
-    "timer",
-    "interrupts",
-    "halt",
-    "ppu",
-    "picture",
-    "sprites",
-    "transfers",
-    "mappers",
-    "sound",
-    "channels",
-    "tunes",
-    "instructions",
-    "random_programs",
-    "color",
-)
+    "timer", "interrupts", "halt", "ppu", "picture", "sprites", "transfers", "mappers", "sound", "channels", "tunes",
+    "instructions", "random_programs", "color",
+)  # fmt: skip
 
 
 def micro_roms() -> dict[str, MicroRom]:
-    """All of them by name."""
+    """All micro-ROMs of all topics by name; raises ValueError if two have the same."""
     found: dict[str, MicroRom] = {}
     for topic in TOPICS:
-        for rom in importlib.import_module(f"{__name__}.{topic}").roms():
+        for rom in importlib.import_module(f"{__name__}.{topic}").ROMS.roms():
             if rom.name in found:
                 raise ValueError(f"two micro-ROMs are named {rom.name}")
             found[rom.name] = rom

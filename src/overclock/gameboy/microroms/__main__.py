@@ -9,7 +9,7 @@ from overclock.gameboy.microroms import micro_roms
 
 
 def main(folder: str) -> None:
-    """Write them all."""
+    """Write every file into a folder, which is made if it is missing."""
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
     for name, rom in micro_roms().items():

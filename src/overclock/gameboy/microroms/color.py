@@ -1,7 +1,22 @@
 """The Game Boy Color: two speeds, banks of VRAM and WRAM, palettes, attributes, and copies by the hardware."""
 
-from overclock.gameboy.microroms.micro import FILL, MicroRom, code, micro, nops, note, store, wait_line
-from overclock.gameboy.microroms.scene import SCENE, sprite_table
+import dataclasses
+import functools
+
+from overclock.gameboy.microroms.micro import (
+    FILL,
+    MicroRom,
+    Topic,
+    code,
+    fill_c100,
+    micro,
+    nops,
+    note,
+    store,
+    wait_line,
+)
+from overclock.gameboy.microroms.ppu import NOTE_HBLANK, TIME_HBLANKS, line_after_mode
+from overclock.gameboy.microroms.scene import SCENE, Sprite, sprite_table
 from overclock.gameboy.microroms.timer import PERIOD
 
 SWITCH = store("KEY1", 1) + store("P1", 0x30) + code("stop", "nop")
@@ -15,77 +30,84 @@ COLOR_SCENE = code("color_scene:", "call scene") + store("VBK", 1) + code("ld de
 COLOR_SCENE += store("VBK", 0) + code("call fill_palettes", "ret") + FILL_PALETTES + SCENE
 
 
-def roms() -> list[MicroRom]:
-    """All of them."""
-    found = [_timer_in_double_speed(rate) for rate in PERIOD] + [_general_copy(blocks) for blocks in (0, 7, 0x7F)]
-    return [
-        *found, _key1(), _switch(), _double_speed_lines(), _double_speed_div(), _double_speed_dma(), _serial_speed(),
-        _wram_banks(), _vram_banks(), _palette_registers(), _background_attributes(), _sprites_in_color(),
-        _master_priority(), _mid_frame_palettes(), _hblank_copy(), _hblank_copy_stopped(), _copy_registers(),
-        _unused_registers(), _old_game_in_color(), _double_speed_halt(), _window_in_color(), _modes_in_color(),
-        _sprite_order(), _interrupts_at_line_144(), _line_after_mode(),
-    ]  # fmt: skip
+CROWD = [(16 + 4 * i, 8 + 13 * i % 160, 5 * i, 0x1F & i | 32 * i % 256) for i in range(36)]
+ROMS = Topic()
+_color = functools.partial(micro, cgb=True)
 
 
-def _color(name: str, fact: str, body: str, **options: object) -> MicroRom:
-    return micro(f"color_{name}", fact, body, cgb=True, **options)  # type: ignore[arg-type]
-
-
+@ROMS.each({f"color_timer_in_double_speed_at_rate_{rate}": (rate,) for rate in PERIOD})
 def _timer_in_double_speed(rate: int) -> MicroRom:
+    """The timer counts the faster cycles."""
     body = SWITCH + store("TMA", 0) + store("TAC", 4 | rate) + store("TIMA", 0)
     for wait in (1, 3, 9, PERIOD[rate] - 1, PERIOD[rate], PERIOD[rate] + 1):
         body += store("DIV", 0) + nops(wait) + note("TIMA") + note("DIV")
-    return _color(f"timer_in_double_speed_at_rate_{rate}", "the timer counts the faster cycles", body)
+    return _color(body)
 
 
-def _key1() -> MicroRom:
+@ROMS.rom
+def color_key1_tells_the_speed() -> MicroRom:
+    """KEY1's bit 7 is the speed, bit 0 asks for the other."""
     body = note("KEY1") + store("KEY1", 1) + note("KEY1") + store("KEY1", 0) + note("KEY1") + SWITCH + note("KEY1")
     body += SWITCH + note("KEY1") + store("KEY1", 0xFF) + note("KEY1")
-    return _color("key1_tells_the_speed", "KEY1's bit 7 is the speed, bit 0 asks for the other", body, frames=8)
+    return _color(body, frames=8)
 
 
-def _switch() -> MicroRom:
+@ROMS.rom
+def color_speed_switch_time() -> MicroRom:
+    """A change of speed resets DIV."""
     body = store("TAC", 5)
     for _ in range(4):
         body += note("DIV") + note("TIMA") + note("LY") + SWITCH + note("DIV") + note("TIMA") + note("LY") + nops(100)
-    return _color("speed_switch_time", "a change of speed resets DIV", body, frames=10)
+    return _color(body, frames=10)
 
 
-def _double_speed_lines() -> MicroRom:
+@ROMS.rom
+def color_lines_in_double_speed() -> MicroRom:
+    """Lines take twice as many of the faster cycles."""
     body = SWITCH + code("ld bc, 0x0800", ".read:") + note("STAT") + note("LY")
     body += code("dec bc", "ld a, b", "or c", "jr nz, .read")
-    return _color("lines_in_double_speed", "lines take twice as many of the faster cycles", body, frames=8)
+    return _color(body, frames=8)
 
 
-def _double_speed_div() -> MicroRom:
+@ROMS.rom
+def color_frames_in_double_speed() -> MicroRom:
+    """A frame has twice the cycles."""
     body = SWITCH + store("IE", 1) + store("IF", 0) + code("ei", ".again:", "halt", "nop") + note("DIV") + note("LY")
     body += code("jr .again")
-    return _color("frames_in_double_speed", "a frame has twice the cycles", body, frames=20)
+    return _color(body, frames=20)
 
 
-def _double_speed_halt() -> MicroRom:
+@ROMS.rom
+def color_halt_in_double_speed() -> MicroRom:
+    """HALT ends on the cycle of its event in either speed."""
     body = SWITCH + store("TAC", 5) + store("TMA", 0xC0) + store("STAT", 0x08) + store("IE", 6) + store("IF", 0)
     body += code("ld d, 100", ".again:", "halt", "nop") + note("IF") + note("TIMA") + note("STAT") + store("IF", 0)
     body += code("dec d", "jr nz, .again")
-    return _color("halt_in_double_speed", "HALT ends on the cycle of its event in either speed", body, frames=10)
+    return _color(body, frames=10)
 
 
-def _double_speed_dma() -> MicroRom:
-    body = SWITCH + code("push hl", "ld de, 0xC100", "ld bc, 0x0100", "call fill", "pop hl")
+@ROMS.rom
+def color_dma_in_double_speed() -> MicroRom:
+    """OAM DMA goes twice as fast."""
+    body = SWITCH + fill_c100(0x0100)
     for wait in (100, 155, 160, 165, 170, 200):
         body += store("DMA", 0xC1) + nops(wait) + code("ld a, [0xFE00]", "ld [hl+], a", "ld a, [0xFE9F]", "ld [hl+], a")
         body += nops(40)
-    return _color("dma_in_double_speed", "OAM DMA goes twice as fast", body, after=FILL)
+    return _color(body, after=FILL)
 
 
-def _serial_speed() -> MicroRom:
+@ROMS.rom
+def color_serial_speeds() -> MicroRom:
+    """SC's bit 1 makes the clock faster."""
     body = store("SB", 0x12) + store("SC", 0x83) + code("ld b, 40", ".read:") + note("SC") + note("SB") + note("IF")
     body += code("dec b", "jr nz, .read") + SWITCH + store("IF", 0) + store("SC", 0x81) + code("ld b, 200", ".more:")
     body += note("SC") + note("IF") + code("dec b", "jr nz, .more")
-    return _color("serial_speeds", "SC's bit 1 makes the clock faster", body)
+    return _color(body)
 
 
-def _wram_banks() -> MicroRom:
+@ROMS.rom
+def color_wram_has_banks() -> MicroRom:
+    """D000 shows one of seven banks; 0 means 1."""
     body = ""
     for bank in range(9):
         body += (
@@ -96,10 +118,12 @@ def _wram_banks() -> MicroRom:
     for bank in (1, 0, 7, 3, 2, 5, 4, 6):
         body += store("SVBK", bank) + code("ld a, [0xD000]", "ld [hl+], a", "ld a, [0xF000]", "ld [hl+], a")
     body += store("SVBK", 1)
-    return _color("wram_has_banks", "D000 shows one of seven banks; 0 means 1", body)
+    return _color(body)
 
 
-def _vram_banks() -> MicroRom:
+@ROMS.rom
+def color_vram_has_two_banks() -> MicroRom:
+    """VBK's bit 0 chooses the bank of VRAM."""
     body = store("LCDC", 0)
     for bank in (0, 1, 0xFE, 0xFF):
         body += (
@@ -111,127 +135,97 @@ def _vram_banks() -> MicroRom:
         + store("VBK", 1)
         + code("ld a, [0x8010]", "ld [hl+], a")
     )
-    return _color("vram_has_two_banks", "VBK's bit 0 chooses the bank of VRAM", body)
+    return _color(body)
 
 
-def _palette_registers() -> MicroRom:
+@ROMS.rom
+def color_palette_registers_count_up() -> MicroRom:
+    """With bit 7 the index counts up with every write, not read."""
     body = store("LCDC", 0)
     for select, data in (("BCPS", "BCPD"), ("OCPS", "OCPD")):
         for index in (0x80, 0x05, 0xBF, 0x3F, 0xC1):
             body += store(select, index) + note(select) + store(data, 0x6D) + note(select) + note(data)
             body += store(data, 0x93) + note(select) + note(data)
-    return _color("palette_registers_count_up", "with bit 7 the index counts up with every write, not read", body)
+    return _color(body)
 
 
-def _background_attributes() -> MicroRom:
+@ROMS.rom
+def color_background_attributes() -> MicroRom:
+    """Attributes choose palette, bank, mirrors and priority of a tile."""
     body = code("call color_scene") + store("LCDC", 0x91)
-    return _color(
-        "background_attributes",
-        "attributes choose palette, bank, mirrors and priority of a tile",
-        body,
-        after=COLOR_SCENE,
-        frames=20,
-    )
+    return _color(body, after=COLOR_SCENE, frames=20)
 
 
-def _crowd() -> list[tuple[int, int, int, int]]:
-    return [(16 + 4 * i, 8 + 13 * i % 160, 5 * i, 0x1F & i | 32 * i % 256) for i in range(36)]
+STILL = {
+    # sprites choose one of eight palettes and a bank
+    "color_sprites_have_palettes_and_banks": (store("LCDC", 0x97), CROWD),
+    # the first in OAM is in front, wherever it is
+    "color_sprites_in_order_of_oam": (store("LCDC", 0x93), [(50 + i, 90 - 4 * i, 3 * i, i % 8) for i in range(10)]),
+    # LCDC's bit 0 takes the background's priority away
+    "color_sprites_always_in_front": (store("LCDC", 0x92), CROWD),
+    # the window has attributes as the background
+    "color_window_has_attributes": (store("WX", 50) + store("WY", 40) + store("LCDC", 0xF3), CROWD),
+}
 
 
-def _sprites_in_color() -> MicroRom:
-    body = code("call color_scene", "call copy_oam") + store("LCDC", 0x97)
-    return _color(
-        "sprites_have_palettes_and_banks",
-        "sprites choose one of eight palettes and a bank",
-        body,
-        after=COLOR_SCENE + sprite_table(_crowd()),
-        frames=20,
-    )
+@ROMS.each(STILL)
+def _still(registers: str, sprites: list[Sprite]) -> MicroRom:
+    """A picture with sprites that does not change."""
+    body = code("call color_scene", "call copy_oam") + registers
+    return _color(body, after=COLOR_SCENE + sprite_table(sprites), frames=20)
 
 
-def _sprite_order() -> MicroRom:
-    sprites = [(50 + i, 90 - 4 * i, 3 * i, i % 8) for i in range(10)]
-    body = code("call color_scene", "call copy_oam") + store("LCDC", 0x93)
-    return _color(
-        "sprites_in_order_of_oam",
-        "in color the first in OAM is in front, wherever it is",
-        body,
-        after=COLOR_SCENE + sprite_table(sprites),
-        frames=20,
-    )
-
-
-def _master_priority() -> MicroRom:
-    body = code("call color_scene", "call copy_oam") + store("LCDC", 0x92)
-    return _color(
-        "sprites_always_in_front",
-        "LCDC's bit 0 takes the background's priority away",
-        body,
-        after=COLOR_SCENE + sprite_table(_crowd()),
-        frames=20,
-    )
-
-
-def _window_in_color() -> MicroRom:
-    body = code("call color_scene", "call copy_oam") + store("WX", 50) + store("WY", 40) + store("LCDC", 0xF3)
-    return _color(
-        "window_has_attributes",
-        "the window has attributes as the background",
-        body,
-        after=COLOR_SCENE + sprite_table(_crowd()),
-        frames=20,
-    )
-
-
-def _mid_frame_palettes() -> MicroRom:
+@ROMS.rom
+def color_palettes_in_mid_frame() -> MicroRom:
+    """A palette may change between lines."""
     body = code("call color_scene") + store("LCDC", 0x91) + code("ld e, 0", "frame:")
     for number, line in enumerate(range(10, 140, 20)):
         body += (
             wait_line(line, f"l{number}") + store("BCPS", 0x80 | number * 8) + code("ld a, e", "ldh [BCPD], a", "inc e")
         )
-    return _color(
-        "palettes_in_mid_frame",
-        "a palette may change between lines",
-        body + code("jp frame"),
-        after=COLOR_SCENE,
-        frames=24,
-    )
+    return _color(body + code("jp frame"), after=COLOR_SCENE, frames=24)
 
 
+@ROMS.each({f"color_copy_of_{blocks + 1}_blocks": (blocks,) for blocks in (0, 7, 0x7F)})
 def _general_copy(blocks: int) -> MicroRom:
-    body = store("LCDC", 0) + code("push hl", "ld de, 0xC100", "ld bc, 0x0C00", "call fill", "pop hl") + store("TAC", 5)
+    """A general copy stops the processor until it is done."""
+    body = store("LCDC", 0) + fill_c100(0x0C00) + store("TAC", 5)
     body += store("HDMA1", 0xC1) + store("HDMA2", 0x07) + store("HDMA3", 0x88) + store("HDMA4", 0x13) + note("TIMA")
     body += store("HDMA5", blocks) + note("TIMA") + note("HDMA5") + note("DIV") + store("LCDC", 0x91)
-    return _color(
-        f"copy_of_{blocks + 1}_blocks", "a general copy stops the processor until it is done", body, after=FILL
-    )
+    return _color(body, after=FILL)
 
 
-def _hblank_copy() -> MicroRom:
-    body = code("push hl", "ld de, 0xC100", "ld bc, 0x0C00", "call fill", "pop hl") + wait_line(20, "a")
+@ROMS.rom
+def color_copy_in_hblanks() -> MicroRom:
+    """A copy by HBlanks moves 16 bytes per line."""
+    body = fill_c100(0x0C00) + wait_line(20, "a")
     body += store("HDMA1", 0xC1) + store("HDMA2", 0) + store("HDMA3", 0x80) + store("HDMA4", 0) + store("HDMA5", 0x8F)
     body += code("ld b, 250", ".read:") + note("HDMA5") + note("LY") + code("dec b", "jr nz, .read")
-    return _color("copy_in_hblanks", "a copy by HBlanks moves 16 bytes per line", body, after=FILL, frames=10)
+    return _color(body, after=FILL, frames=10)
 
 
-def _hblank_copy_stopped() -> MicroRom:
-    body = code("push hl", "ld de, 0xC100", "ld bc, 0x0C00", "call fill", "pop hl") + wait_line(20, "a")
+@ROMS.rom
+def color_copy_in_hblanks_stopped() -> MicroRom:
+    """A copy by HBlanks can be stopped and another started."""
+    body = fill_c100(0x0C00) + wait_line(20, "a")
     body += store("HDMA1", 0xC1) + store("HDMA2", 0) + store("HDMA3", 0x80) + store("HDMA4", 0) + store("HDMA5", 0xBF)
     body += (
         wait_line(40, "b") + note("HDMA5") + store("HDMA5", 0x00) + note("HDMA5") + wait_line(60, "c") + note("HDMA5")
     )
     body += store("HDMA5", 0x83) + wait_line(80, "d") + note("HDMA5")
-    return _color(
-        "copy_in_hblanks_stopped", "a copy by HBlanks can be stopped and another started", body, after=FILL, frames=10
-    )
+    return _color(body, after=FILL, frames=10)
 
 
-def _copy_registers() -> MicroRom:
+@ROMS.rom
+def color_copy_registers_cannot_be_read() -> MicroRom:
+    """HDMA1 to HDMA4 read as ones."""
     body = "".join(store(f"HDMA{n}", 0x5F) + note(f"HDMA{n}") for n in range(1, 5)) + note("HDMA5")
-    return _color("copy_registers_cannot_be_read", "HDMA1 to HDMA4 read as ones", body)
+    return _color(body)
 
 
-def _unused_registers() -> MicroRom:
+@ROMS.rom
+def color_other_registers() -> MicroRom:
+    """FF72 to FF75 hold bits, others read as ones."""
     body = ""
     for address in (*range(0xFF4C, 0xFF50), *range(0xFF56, 0xFF68), *range(0xFF6C, 0xFF80)):
         if address not in (0xFF4D, 0xFF4F, 0xFF70):
@@ -239,45 +233,34 @@ def _unused_registers() -> MicroRom:
                 note(f"{address:#x}") + store(f"{address:#x}", 0xFF) + note(f"{address:#x}") + store(f"{address:#x}", 0)
             )
             body += note(f"{address:#x}")
-    return _color("other_registers", "FF72 to FF75 hold bits, others read as ones", body)
+    return _color(body)
 
 
-def _old_game_in_color() -> MicroRom:
+@ROMS.rom
+def color_shows_an_old_game() -> MicroRom:
+    """A game without color gets palettes from the boot code."""
     body = code("call scene", "call copy_oam") + store("LCDC", 0x93)
-    old = micro("color_shows_an_old_game", "a game without color gets palettes from the boot code", body,
-                after=SCENE + sprite_table(_crowd()), frames=14)  # fmt: skip
-    return MicroRom(old.name, old.fact, old.text, old.frames, cgb=True, cartridge=old.cartridge)
+    old = micro(body, after=SCENE + sprite_table(CROWD), frames=14)
+    return dataclasses.replace(old, cgb=True)  # its cartridge knows nothing of color
 
 
-def _modes_in_color() -> MicroRom:
-    body = code("call color_scene", "call copy_oam") + store("LCDC", 0x93) + store("IE", 2)
-    body += code("ld b, 60", "again:") + store("STAT", 0x20) + store("IF", 0) + code("ei", "halt", "nop", "di")
-    body += store("STAT", 0x08) + store("IF", 0) + code("ei") + nops(90) + code("di", "dec b", "jp nz, again")
-    handler = code("pop de", "push de", "ld [hl], e", "inc hl") + note("LY") + code("reti")
-    return _color(
-        "mode_lengths",
-        "mode 3 takes as long as the line's sprites ask for",
-        body,
-        handlers={"stat": handler},
-        after=COLOR_SCENE + sprite_table(_crowd()),
-        frames=24,
-    )
+@ROMS.rom
+def color_mode_lengths() -> MicroRom:
+    """Mode 3 takes as long as the line's sprites ask for."""
+    body = code("call color_scene", "call copy_oam") + store("LCDC", 0x93) + TIME_HBLANKS
+    return _color(body, handlers=NOTE_HBLANK, after=COLOR_SCENE + sprite_table(CROWD), frames=24)
 
 
-def _interrupts_at_line_144() -> MicroRom:
+@ROMS.rom
+def color_interrupts_at_line_144() -> MicroRom:
+    """Of line 144 the interrupt of mode 2 comes a machine cycle before VBlank's."""
     body = store("STAT", 0x20)
     for wait in range(92, 108):
         body += wait_line(5, f"top_{wait}") + wait_line(143, f"last_{wait}") + nops(wait) + store("IF", 0) + note("IF")
-    return _color(
-        "interrupts_at_line_144", "of line 144 the interrupt of mode 2 comes a machine cycle before VBlank's", body,
-        frames=24,
-    )  # fmt: skip
+    return _color(body, frames=24)
 
 
-def _line_after_mode() -> MicroRom:
-    body = store("LYC", 51) + store("STAT", 0x48) + store("IE", 2) + store("IF", 0) + code("ei", ".idle:", "jr .idle")
-    handler = code("push af") + note("LY") + note("DIV") + code("res 4, h", "pop af", "reti")
-    return _color(
-        "stat_48_interrupts_anew_at_line_51", "in PyBoy the mode's source falls before the line's rises", body,
-        handlers={"stat": handler},
-    )  # fmt: skip
+@ROMS.rom
+def color_stat_48_interrupts_anew_at_line_51() -> MicroRom:
+    """In PyBoy the mode's source falls before the line's rises."""
+    return line_after_mode(0x48, 51, cgb=True)

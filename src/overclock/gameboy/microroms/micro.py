@@ -1,8 +1,13 @@
-"""What a micro-ROM is: a small program named after the fact it tests, which writes what it sees to RAM."""
+"""What a micro-ROM is: a small program named after the fact it tests, which writes what it sees to RAM.
+
+Each file of this folder has a `Topic`, in which functions become micro-ROMs. The docstring of a function states the
+fact.
+"""
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from overclock.gameboy.assembly.assembler import Program, assemble
 from overclock.gameboy.cartridge import Cartridge
@@ -13,10 +18,9 @@ LOG = 0xC000  # where most of them write, with hl as the pointer
 
 @dataclasses.dataclass(frozen=True)
 class MicroRom:
-    """A program and how long it is to be watched. `fact` is what a console does, in a sentence."""
+    """A program as assembly text, and for how many frames it is compared, on which console, with sound or without."""
 
     name: str
-    fact: str
     text: str
     frames: int = 6
     cgb: bool = False
@@ -25,13 +29,44 @@ class MicroRom:
 
     @functools.cached_property
     def program(self) -> Program:
-        """Assembled, when it is first wanted."""
+        """The assembled program; made on first use."""
         return assemble(self.text, name=self.name, cartridge=self.cartridge)
 
 
+Build = Callable[..., MicroRom]
+NamedRom = tuple[str, MicroRom]
+
+
+class Topic:
+    """The micro-ROMs of one file, in the order of their definition; they are built when `roms` is called."""
+
+    def __init__(self) -> None:
+        self._parts: list[Callable[[], Iterable[NamedRom]]] = []
+
+    def rom(self, build: Build) -> Build:
+        """Decorator: the function builds the micro-ROM of its own name."""
+        return self.each({build.__name__: ()})(build)
+
+    def each(self, cases: Mapping[str, tuple[Any, ...]]) -> Callable[[Build], Build]:
+        """Decorator: the function builds several micro-ROMs; `cases` has its arguments by their names."""
+
+        def add(build: Build) -> Build:
+            self._parts.append(lambda: ((name, build(*arguments)) for name, arguments in cases.items()))
+            return build
+
+        return add
+
+    def several(self, build: Callable[[], Iterable[NamedRom]]) -> Callable[[], Iterable[NamedRom]]:
+        """Decorator: the function builds several micro-ROMs and returns them with their names."""
+        self._parts.append(build)
+        return build
+
+    def roms(self) -> list[MicroRom]:
+        """All of them, with their names."""
+        return [dataclasses.replace(rom, name=name) for part in self._parts for name, rom in part()]
+
+
 def micro(
-    name: str,
-    fact: str,
     body: str,
     *,
     handlers: Mapping[str, str] | None = None,
@@ -42,7 +77,7 @@ def micro(
     ram_kib: int = 0,
     after: str = "",
 ) -> MicroRom:
-    """A micro-ROM whose `body` runs once with hl at the log and then loops forever.
+    """A micro-ROM, still without a name, whose `body` runs once with hl at the log and then loops forever.
 
     `handlers` are bodies of interrupts (with their own return); an interrupt without one returns at once. `after` is
     text behind the program: data, further banks.
@@ -56,7 +91,7 @@ def micro(
         body, "\nfinish:\n    jr finish\n", *routines, after,
     ])  # fmt: skip
     cartridge = Cartridge("MICRO", kind, ram_kib, "yes" if cgb else "no")
-    return MicroRom(name, fact, text, frames, cgb, sound, cartridge)
+    return MicroRom("", text, frames, cgb, sound, cartridge)
 
 
 def code(*lines: str) -> str:
@@ -75,7 +110,7 @@ def note(register: str) -> str:
 
 
 def nops(count: int) -> str:
-    """So many machine cycles of nothing."""
+    """Lines that do nothing for so many machine cycles."""
     return "    nop\n" * count
 
 
@@ -90,7 +125,7 @@ def wait_line(line: int, label: str) -> str:
     return LINE_WAIT.format(line=line, label=label)
 
 
-# Fills memory from de with bytes that differ: bc of them.
+# Fills memory from de with bytes that differ: bc of them; `fill_c100` calls it and keeps the pointer of the log.
 FILL = """fill:
     ld a, c
     xor b
@@ -104,3 +139,8 @@ FILL = """fill:
     jr nz, fill
     ret
 """
+
+
+def fill_c100(count: int) -> str:
+    """Lines that fill work RAM from C100 with so many bytes that differ; the program needs `FILL` behind it."""
+    return code("push hl", "ld de, 0xC100", f"ld bc, 0x{count:04X}", "call fill", "pop hl")

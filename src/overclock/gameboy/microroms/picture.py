@@ -1,6 +1,6 @@
 """What is drawn: background, window and their registers, at rest and changed in the middle of a picture."""
 
-from overclock.gameboy.microroms.micro import MicroRom, code, micro, store
+from overclock.gameboy.microroms.micro import MicroRom, Topic, code, micro, store
 from overclock.gameboy.microroms.scene import SCENE, raster
 
 ON, WINDOW, WINDOW_MAP_1, TILES_8000, MAP_1, BACKGROUND = 0x80, 0x20, 0x40, 0x10, 0x08, 0x01
@@ -22,80 +22,63 @@ MID_FRAME = {
 }
 
 
-def roms() -> list[MicroRom]:
-    """All of them."""
-    found = [_mid_frame(name, changes) for name, changes in MID_FRAME.items()]
-    found += [_window_at(wx, wy) for wx, wy in ((0, 0), (3, 20), (6, 50), (7, 0), (8, 143), (87, 60), (165, 10),
-                                                (166, 0), (167, 0), (200, 10), (7, 144))]  # fmt: skip
-    return [*found, _scrolling(), _window_moving(), _by_interrupt(), _lcdc_values()]
+WINDOWS = (
+    (0, 0), (3, 20), (6, 50), (7, 0), (8, 143), (87, 60), (165, 10), (166, 0), (167, 0), (200, 10), (7, 144),
+)  # fmt: skip
+ROMS = Topic()
 
 
+@ROMS.each({f"picture_{name}_in_mid_frame": (name, changes) for name, changes in MID_FRAME.items()})
 def _mid_frame(name: str, changes: list[tuple[int, str, int]]) -> MicroRom:
+    """A register changed between lines counts from the next line on."""
     windowed = "window" in name or name in ("wx", "wy")
     lcdc = PLAIN | (WINDOW | WINDOW_MAP_1 if windowed and "switched" not in name else 0)
     body = code("call scene") + store("WX", 47) + store("WY", 24) + store("LCDC", lcdc) + code("jp raster")
     start = [(0, changes[0][1], lcdc if changes[0][1] == "LCDC" else 40)]
-    return micro(
-        f"picture_{name}_in_mid_frame",
-        "a register changed between lines counts from the next line on",
-        body,
-        after=SCENE + raster([*start, *changes]),
-        frames=14,
-    )
+    return micro(body, after=SCENE + raster([*start, *changes]), frames=14)
 
 
+@ROMS.each({f"picture_window_at_{wx}_{wy}": (wx, wy) for wx, wy in WINDOWS})
 def _window_at(wx: int, wy: int) -> MicroRom:
+    """The window begins at WX - 7, WY and goes on to the right and down."""
     body = code("call scene") + store("WX", wx) + store("WY", wy) + store("SCX", 5)
     body += store("LCDC", PLAIN | WINDOW | WINDOW_MAP_1)
-    return micro(
-        f"picture_window_at_{wx}_{wy}",
-        "the window begins at WX - 7, WY and goes on to the right and down",
-        body,
-        after=SCENE,
-        frames=14,
-    )
+    return micro(body, after=SCENE, frames=14)
 
 
 def _frames(body: str) -> str:
     return store("IE", 1) + store("IF", 0) + code("ei", ".again:", "halt", "nop") + body + code("jr .again")
 
 
-def _scrolling() -> MicroRom:
+@ROMS.rom
+def picture_scrolls_every_frame() -> MicroRom:
+    """The background wraps around in both directions."""
     move = code("inc b", "inc b", "inc b", "ld a, b", "ldh [SCX], a", "swap a", "ldh [SCY], a")
     body = code("call scene") + store("LCDC", PLAIN) + _frames(move)
-    return micro(
-        "picture_scrolls_every_frame", "the background wraps around in both directions", body, after=SCENE, frames=60
-    )
+    return micro(body, after=SCENE, frames=60)
 
 
-def _window_moving() -> MicroRom:
+@ROMS.rom
+def picture_window_moves_every_frame() -> MicroRom:
+    """The window is drawn from its own first line wherever it begins."""
     move = code("inc b", "inc b", "inc b", "ld a, b", "ldh [WX], a", "inc c", "ld a, c", "ldh [WY], a")
     body = code("call scene") + store("LCDC", PLAIN | WINDOW | WINDOW_MAP_1) + _frames(move)
-    return micro(
-        "picture_window_moves_every_frame",
-        "the window is drawn from its own first line wherever it begins",
-        body,
-        after=SCENE,
-        frames=90,
-    )
+    return micro(body, after=SCENE, frames=90)
 
 
-def _by_interrupt() -> MicroRom:
+@ROMS.rom
+def picture_scrolled_by_line_interrupts() -> MicroRom:
+    """A line interrupt in time changes the picture from its line on."""
     body = code("call scene") + store("LCDC", PLAIN) + store("STAT", 0x40) + store("IE", 2) + store("LYC", 0)
     body += store("IF", 0) + code("ei", ".again:", "halt", "nop", "jr .again")
     handler = code("push af", "ldh a, [LY]", "ldh [SCX], a", "add 3", "cp 144", "jr c, .on", "xor a", ".on:")
     handler += code("ldh [LYC], a", "pop af", "reti")
-    return micro(
-        "picture_scrolled_by_line_interrupts",
-        "a line interrupt in time changes the picture from its line on",
-        body,
-        handlers={"stat": handler},
-        after=SCENE,
-        frames=16,
-    )
+    return micro(body, handlers={"stat": handler}, after=SCENE, frames=16)
 
 
-def _lcdc_values() -> MicroRom:
+@ROMS.rom
+def picture_with_every_lcdc() -> MicroRom:
+    """Every combination of LCDC's bits is drawn."""
     move = code("ld a, b", "or 0x80", "ldh [LCDC], a", "inc b")
     body = code("call scene") + store("WX", 60) + store("WY", 50) + store("LCDC", PLAIN) + _frames(move)
-    return micro("picture_with_every_lcdc", "every combination of LCDC's bits is drawn", body, after=SCENE, frames=140)
+    return micro(body, after=SCENE, frames=140)

@@ -4,43 +4,27 @@ import functools
 import random
 
 from overclock.gameboy.assembly.instructions import ARITHMETIC, BIT_GROUPS, REGISTERS, SHIFTS
-from overclock.gameboy.microroms.micro import MicroRom, code, micro, note, store
+from overclock.gameboy.microroms.micro import MicroRom, Topic, code, micro, note, store
 from overclock.gameboy.microroms.scene import SCENE
 
 COUNT = 12
 KINDS = ("straight", "looping", "interrupted", "sounding", "sounding_in_color")
 # Registers a random program may write without losing itself; LCDC stays on, and interrupts have handlers.
 WRITABLE = (
-    "DIV",
-    "TIMA",
-    "TMA",
-    "TAC",
-    "IF",
-    "SCX",
-    "SCY",
-    "BGP",
-    "OBP0",
-    "OBP1",
-    "WX",
-    "WY",
-    "LYC",
-    "STAT",
-    "SB",
-    "P1",
-)
+    "DIV", "TIMA", "TMA", "TAC", "IF", "SCX", "SCY", "BGP", "OBP0", "OBP1", "WX", "WY", "LYC", "STAT", "SB", "P1",
+)  # fmt: skip
 READABLE = (*WRITABLE, "LY", "SC", "LCDC", "IE")
 LCDC_VALUES = (0x91, 0x93, 0x97, 0xB3, 0xF1, 0x81, 0x99, 0xE7)
 EIGHT = [register for register in REGISTERS if register != "[hl]"]
 PLACE = 0xC400  # hl points here or hereabouts whenever memory is used
 
 
-def roms() -> list[MicroRom]:
-    """A dozen of each kind."""
-    return [random_rom(kind, seed) for kind in KINDS for seed in range(COUNT)]
+ROMS = Topic()
 
 
+@ROMS.each({f"random_{kind}_{seed}": (kind, seed) for kind in KINDS for seed in range(COUNT)})
 def random_rom(kind: str, seed: int) -> MicroRom:
-    """The program of a kind that belongs to a seed."""
+    """The program of a kind that belongs to a seed; the name comes from the topic."""
     makers = {
         "straight": _straight, "looping": _looping, "interrupted": _interrupted, "sounding": _sounding,
         "sounding_in_color": functools.partial(_sounding, cgb=True),
@@ -90,7 +74,7 @@ def _straight(seed: int) -> MicroRom:
     rng = random.Random(f"straight {seed}")
     body = "".join(_block(rng, 25) + code(f"ld [{0xC000 + 2 * i:#x}], a", "push af", "pop hl", "ld a, l",
                                           f"ld [{0xC001 + 2 * i:#x}], a") for i in range(60))  # fmt: skip
-    return micro(f"random_straight_{seed}", "any program does the same", body, after=HELPER, frames=4)
+    return micro(body, after=HELPER, frames=4)
 
 
 def _looping(seed: int) -> MicroRom:
@@ -99,9 +83,7 @@ def _looping(seed: int) -> MicroRom:
     for i in range(12):
         body += code(f"ld a, {rng.randrange(2, 30)}", f"ld [{0xC3E0 + i:#x}], a", f"round_{i}:") + _block(rng, 20)
         body += code(f"ld a, [{0xC3E0 + i:#x}]", "dec a", f"ld [{0xC3E0 + i:#x}], a", f"jp nz, round_{i}")
-    return micro(
-        f"random_looping_{seed}", "any program does the same", body + code("jp outer"), after=HELPER + SCENE, frames=30
-    )
+    return micro(body + code("jp outer"), after=HELPER + SCENE, frames=30)
 
 
 def _interrupted(seed: int) -> MicroRom:
@@ -122,47 +104,17 @@ def _interrupted(seed: int) -> MicroRom:
         )
         body += code("halt", "nop") if rng.random() < 0.4 else ""
         body += code(f"ld a, [{0xC3E0 + i:#x}]", "dec a", f"ld [{0xC3E0 + i:#x}], a", f"jp nz, round_{i}")
-    count = code(
-        "push af",
-        "push hl",
-        "ld hl, {}",
-        "inc [hl]",
-        "ldh a, [DIV]",
-        "inc hl",
-        "ld [hl], a",
-        "pop hl",
-        "pop af",
-        "reti",
-    )
+    count = code("push af", "push hl", "ld hl, {}", "inc [hl]", "ldh a, [DIV]", "inc hl", "ld [hl], a")
+    count += code("pop hl", "pop af", "reti")
     names = ("vblank", "stat", "timer", "serial")
     handlers = {vector: count.format(hex(0xC3C0 + 2 * i)) for i, vector in enumerate(names)}
-    return micro(
-        f"random_interrupted_{seed}",
-        "any program does the same",
-        body + code("jp outer"),
-        handlers=handlers,
-        after=HELPER,
-        frames=30,
-    )
+    return micro(body + code("jp outer"), handlers=handlers, after=HELPER, frames=30)
 
 
 CONTROLS = ("NR14", "NR24", "NR34", "NR44")
 SOUNDS = (
-    "NR10",
-    "NR11",
-    "NR12",
-    "NR13",
-    "NR21",
-    "NR22",
-    "NR23",
-    "NR30",
-    "NR31",
-    "NR32",
-    "NR33",
-    "NR41",
-    "NR42",
-    "NR43",
-)
+    "NR10", "NR11", "NR12", "NR13", "NR21", "NR22", "NR23", "NR30", "NR31", "NR32", "NR33", "NR41", "NR42", "NR43",
+)  # fmt: skip
 LEVELS = ("0xFF76", "0xFF77")  # what the channels play at the moment: only a Game Boy Color shows it
 
 
@@ -196,5 +148,4 @@ def _sounding(seed: int, cgb: bool = False) -> MicroRom:
         else:
             body += note(rng.choice(seen))
     body += code("ld a, h", "cp 0xDE", "jp c, outer")
-    name = f"random_sounding{'_in_color' * cgb}_{seed}"
-    return micro(name, "any sound does the same", body, frames=60, cgb=cgb, sound=True)
+    return micro(body, frames=60, cgb=cgb, sound=True)

@@ -1,17 +1,12 @@
 """Programs to be listened to: each channel plays in every way it can, and samples of it are compared."""
 
-from overclock.gameboy.microroms.micro import MicroRom, code, micro, nops, store
+from overclock.gameboy.microroms.micro import NamedRom, Topic, code, micro, nops, store
 
 ON = store("NR52", 0x80) + store("NR50", 0x77) + store("NR51", 0xFF)
 WAVE = "".join(store(f"WAVE + {i}", (37 * i + 11) % 256) for i in range(16))
 
 
-def roms() -> list[MicroRom]:
-    """All of them, on either console."""
-    return [
-        micro(f"tune_{name}{'_in_color' * cgb}", fact, ON + body, frames=20, cgb=cgb, sound=True)
-        for name, (fact, body) in TUNES.items() for cgb in (False, True)
-    ]  # fmt: skip
+ROMS = Topic()
 
 
 def _pause(number: int, label: str) -> str:
@@ -48,7 +43,7 @@ def _each(register: str, values: list[int], rounds: int = 12) -> str:
 
 
 ALL = WAVE + _first() + _second() + _wave() + _noise()
-TUNES = {
+TUNES = {  # what is heard, and how it is played
     "pulses_of_each_duty": ("two pulses, each duty", _first() + _second() + _each("NR11", [0, 0x40, 0x80, 0xC0])
                             + _each("NR21", [0, 0x40, 0x80, 0xC0])),
     "pulses_at_every_height": ("a pulse from low to beyond hearing", _first() + _each("NR13", [0, 0x80, 0xF0, 0xFF])
@@ -73,3 +68,13 @@ TUNES = {
     "triggered_again": ("all channels from their beginning", ALL + _each("NR14", [0x86, 0x86], 3)
                         + _each("NR24", [0x87, 0x85], 5) + _each("NR44", [0x80, 0x80], 7)),
 }  # fmt: skip
+
+
+@ROMS.several
+def tunes() -> list[NamedRom]:
+    """All of them, on either console."""
+    return [
+        (f"tune_{name}{'_in_color' * cgb}", micro(ON + body, frames=20, cgb=cgb, sound=True))
+        for name, (_, body) in TUNES.items()
+        for cgb in (False, True)
+    ]

@@ -1,4 +1,4 @@
-"""A described game played by PyBoy, one console at a time and in plain Python: what ours is compared with.
+"""A described game on one PyBoy console in plain Python: the reference of our batch.
 
 Nothing of the batch's code is used but the readings of RAM: buttons, frames, pictures and the start of an episode are
 written once more, as people write them for PyBoy.
@@ -18,7 +18,7 @@ _open: "weakref.WeakSet[PyBoyGame]" = weakref.WeakSet()
 
 
 class PyBoyGame:
-    """One game. Every episode is a PyBoy switched on anew: what `load_state` leaves of the one before is nobody's."""
+    """One game. Every episode starts a new PyBoy, because `load_state` does not restore everything."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -27,7 +27,6 @@ class PyBoyGame:
         self._picture = game.description.observation != "ram"
 
     def reset(self, seed: int) -> None:
-        """Begin an episode."""
         self.close()
         game, reset = self.game, self.game.description.reset
         self.console = PyBoyConsole(game.rom, cgb=game.cgb, boot=game.boot)
@@ -49,23 +48,19 @@ class PyBoyGame:
             self.console.tick(actions.frames - actions.press, self._picture)
 
     def values(self) -> np.ndarray:
-        """int64[v]: the description's values."""
         return np.array(list(self.game.description.read(self.read).values()), np.int64)
 
     def read(self, address: int, count: int) -> bytes:
-        """Bytes of memory."""
         assert self.console is not None
         return bytes(self.console.pyboy.memory[address : address + count])
 
     def observe(self) -> np.ndarray:
-        """What the agent sees."""
         assert self.console is not None
         if not self._picture:
             return self.game.readings.observed(self.values()[None])[0]
         return seen_as(self.game.description.observation, self.console.pyboy.screen.ndarray)
 
     def close(self) -> None:
-        """End the present PyBoy."""
         if self.console is not None:
             self.console.close()
             self.console = None
@@ -73,7 +68,7 @@ class PyBoyGame:
 
 @atexit.register
 def _close_all() -> None:
-    """A PyBoy that lives on while the interpreter ends complains, at length."""
+    """Close all consoles at exit; a PyBoy that is still open when the interpreter ends prints long warnings."""
     for game in list(_open):
         game.close()
 

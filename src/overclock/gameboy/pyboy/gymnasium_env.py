@@ -28,14 +28,12 @@ class PyBoyEnv(gymnasium.Env[np.ndarray, int]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """As Gymnasium's `Env.reset`."""
         super().reset(seed=seed)
         self._game.reset(int(self.np_random.integers(1, self.loaded.seeds + 1)) if self.loaded.seeds else 0)
         self._steps, self._values = 0, self._game.values()
         return self._game.observe(), {}
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """As Gymnasium's `Env.step`."""
         before, names = self._values, self.loaded.readings.names
         self._game.step(int(action))
         self._steps, self._values = self._steps + 1, self._game.values()
@@ -45,5 +43,4 @@ class PyBoyEnv(gymnasium.Env[np.ndarray, int]):
         return self._game.observe(), description.reward(was, now), description.terminated(now), truncated, {}
 
     def close(self) -> None:
-        """End PyBoy."""
         self._game.close()

@@ -1,4 +1,4 @@
-"""PyBoy as a verify Subject: every step's outputs, and what there is to see inside the consoles."""
+"""PyBoy as a verify Subject: every step's outputs, and the memory and cycles of the consoles."""
 
 from typing import Any
 
@@ -25,11 +25,9 @@ class PyBoyReference:
         self._values = np.zeros((num_envs, len(self._loaded.readings.names)), np.int64)
 
     def describe(self) -> dict[str, Any]:
-        """As `Subject.describe`."""
         return {"kind": "discrete", "n": len(self._loaded.buttons)}
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
-        """As `Subject.reset`."""
         for lane in np.flatnonzero(mask):
             drawn = int(np.random.default_rng(int(seeds[lane])).integers(1, self._loaded.seeds + 1))
             self._seeds[lane] = drawn if draws is None else draws["seed"][lane]
@@ -39,7 +37,6 @@ class PyBoyReference:
         return Observed({"obs": self._obs()}, self._state(), {"seed": self._seeds.copy()})
 
     def step(self, actions: np.ndarray, draws: Arrays | None = None) -> Observed:
-        """As `Subject.step`."""
         description, names, before = self._loaded.description, self._loaded.readings.names, self._values.copy()
         for lane, game in enumerate(self._games):
             game.step(int(actions[lane]))

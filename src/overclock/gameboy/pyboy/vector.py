@@ -1,4 +1,4 @@
-"""Batches of PyBoys at their best: the peers that ours is measured beside, in threads and in processes.
+"""Batches of PyBoys in threads and in processes, as fast as possible: the peers of our benchmark.
 
 Everything favours PyBoy: no window, no sound, one call of `tick` per step of which the last frame alone is drawn,
 episodes that begin by loading a state, pictures reduced by the cheapest NumPy there is, and arrays that processes
@@ -59,7 +59,6 @@ class PyBoyLane:
             obs[:] = reduced(self.game, self._console.pyboy.screen.ndarray)
 
     def close(self) -> None:
-        """End it."""
         self._console.close()
 
 
@@ -85,18 +84,16 @@ class PyBoyGroup:
             self._lanes[lane].begin(int(seeds[lane]), self._obs[lane], self._ram[lane])
 
     def step(self, actions: np.ndarray) -> None:
-        """Step all of them."""
         for lane, action, obs, ram in zip(self._lanes, actions.tolist(), self._obs, self._ram, strict=True):
             lane.step(action, obs, ram)
 
     def close(self) -> None:
-        """End all of them."""
         for lane in self._lanes:
             lane.close()
 
 
 class PyBoyVector:
-    """What the two ways of running PyBoys share: streams of seeds, rewards, ends; a `HostVector` for training."""
+    """The part that both kinds of batches share: seeds, rewards, ends; a `HostVector` for training."""
 
     num_players = 1
     autoreset = "same_step"
@@ -121,7 +118,6 @@ class PyBoyVector:
         return self._observed()
 
     def step(self, actions: Any) -> HostStep:
-        """As `HostVector.step`."""
         readings, before = self.loaded.readings, self._values
         self._step(np.asarray(actions))
         self._values = readings.values(self.arrays["ram"])
@@ -157,7 +153,6 @@ class PyBoyVector:
         raise NotImplementedError
 
     def close(self) -> None:
-        """End every PyBoy."""
         raise NotImplementedError
 
 
@@ -190,7 +185,6 @@ class PyBoyThreads(PyBoyVector):
         list(self._pool.map(lambda pair: pair[0].step(actions[pair[1]]), parts))
 
     def close(self) -> None:
-        """End threads and PyBoys."""
         self._pool.shutdown()
         for group in self._groups:
             group.close()
@@ -235,7 +229,6 @@ class PyBoyProcesses(PyBoyVector):
             assert pipe.recv() == READY
 
     def close(self) -> None:
-        """End the processes."""
         for pipe, process in zip(self._pipes, self._processes, strict=True):
             with contextlib.suppress(OSError):
                 pipe.send(GONE)
@@ -243,7 +236,7 @@ class PyBoyProcesses(PyBoyVector):
 
 
 def views(shared: dict[str, Any], game: Game, num_envs: int) -> Arrays:
-    """Shared memory as arrays."""
+    """Named arrays over shared memory, in the shapes and dtypes of `kinds`."""
     return {
         name: np.frombuffer(shared[name], dtype, int(np.prod(shape))).reshape(shape)
         for name, (shape, dtype) in kinds(game, num_envs).items()

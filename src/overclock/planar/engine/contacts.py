@@ -1,4 +1,4 @@
-"""What may push: capsules' ends on the floor, capsules against each other, joints at their limits.
+"""The constraints: capsule ends on the floor, capsules against each other, joints at their limits.
 
 Whether or not something is in reach at the moment, it has its rows; out of reach their weight is zero. Rows of the
 floor are kept together by point (`Touch`), since they act through the velocity of that point alone. All others are
@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
 
 def impedance(softness: Softness, depth: Scalar) -> Scalar:
-    """How firmly a constraint holds at a depth: MuJoCo's curve between two limits."""
+    """MuJoCo's impedance of a constraint at a depth: a curve between two limits."""
     low, high = softness.least, softness.most
     if low == high or softness.width <= LEAST:
         return (low + high) / 2
@@ -62,7 +62,7 @@ def _pull(softness: Softness, inverse_weight: float, depth: Scalar) -> tuple[Sca
 
 
 def touches(model: PlanarModel, placed: Placed, moving: Sequence[Motion]) -> list[Touch]:
-    """Everything that may touch the floor."""
+    """All contact points that may touch the floor."""
     found = []
     for contact in model.floor_contacts:
         x, z = placed.frames[contact.body].place(contact.point)
@@ -76,7 +76,7 @@ def touches(model: PlanarModel, placed: Placed, moving: Sequence[Motion]) -> lis
 
 
 def limits(model: PlanarModel, qpos: Sequence[Scalar], qvel: Sequence[Scalar]) -> list[Row]:
-    """Of the joints; never both ends at once."""
+    """The rows of the joint limits; of each joint only the nearer end."""
     found = []
     for dof, joint in enumerate(model.joints):
         if joint.limit is None:
@@ -89,7 +89,7 @@ def limits(model: PlanarModel, qpos: Sequence[Scalar], qvel: Sequence[Scalar]) -
 
 
 def pairs(model: PlanarModel, placed: Placed, qvel: Sequence[Scalar]) -> list[Row]:
-    """Of capsules against each other, two of every pair: the second is there where axes are parallel."""
+    """The rows of capsule pairs, two for each pair: the second is used if the axes are parallel."""
     return [row for pair in model.pairs for row in _pair(model, placed, pair, qvel)]
 
 
@@ -106,7 +106,7 @@ def _pair(model: PlanarModel, placed: Placed, pair: CapsulePair, qvel: Sequence[
 def _meeting(
     model: PlanarModel, placed: Placed, pair: CapsulePair, qvel: Sequence[Scalar], one: Point, other: Point
 ) -> Row:
-    """The row of two points of two capsules' axes."""
+    """The row of a contact between two points on two capsules' axes."""
     first, second = model.capsules[pair.first], model.capsules[pair.second]
     dx, dz = other[0] - one[0], other[1] - one[1]
     apart = jnp.sqrt(dx * dx + dz * dz)
@@ -148,7 +148,7 @@ def meetings(one: tuple[Point, ...], other: tuple[Point, ...]) -> tuple[Scalar, 
     )
 
     def beside(end: float) -> tuple[Scalar, Scalar]:
-        """An end of the second segment and what lies beside it; where nothing does, the nearest end of the first."""
+        """An end of the second segment, and the point of the first that is nearest to its projection."""
         there = (u - ab * end) / aa
         s = jnp.clip(there, -1.0, 1.0)
         return s, jnp.where(there == s, end, jnp.clip((v - ab * s) / bb, -1.0, 1.0))

@@ -1,4 +1,4 @@
-"""Solving with a symmetric matrix over the dofs of a tree: L' D L from the leaves up, which leaves its zeros zeros."""
+"""Linear systems over the dofs of a tree: a sparse L' D L factorisation from the leaves up, without fill-in."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -30,7 +30,7 @@ def factor(model: PlanarModel, matrix: Matrix) -> Factor:
 
 
 def solve(model: PlanarModel, factors: Factor, right: Sequence[Scalar]) -> list[Scalar]:
-    """x of A x = right."""
+    """The solution x of A x = right, from the factors of A."""
     x = list(right)
     for k in reversed(range(model.dofs)):
         for i in model.above[k]:
@@ -43,7 +43,7 @@ def solve(model: PlanarModel, factors: Factor, right: Sequence[Scalar]) -> list[
 
 
 def times(model: PlanarModel, matrix: Matrix, x: Sequence[Scalar]) -> list[Scalar]:
-    """A x."""
+    """The product of the matrix and a vector."""
     found = [matrix[i, i] * x[i] for i in range(model.dofs)]
     for i in range(model.dofs):
         for j in model.above[i]:

@@ -1,4 +1,4 @@
-"""The mass matrix by composite inertias, and the forces of motion itself: Coriolis, centrifugal, gravity.
+"""The mass matrix by the composite rigid body method, and the bias forces: Coriolis, centrifugal, gravity.
 
 A symmetric matrix over the dofs is kept as its entries (i, j) with j = i or above i: others are zero in a tree.
 """
@@ -23,7 +23,7 @@ class Inertia(NamedTuple):
     zz: Scalar
 
     def plus(self, other: "Inertia") -> "Inertia":
-        """Both together; zeros of Python leave no trace."""
+        """The sum of two inertias; Python zeros are left out of the program."""
         return Inertia(*(_sum(a, b) for a, b in zip(self, other, strict=True)))
 
 
@@ -34,7 +34,7 @@ def _sum(one: Scalar, other: Scalar) -> Scalar:
 
 
 def of_point(point: Point, xx: Scalar, xz: Scalar, zz: Scalar) -> Inertia:
-    """Of something at a point that resists the velocity there."""
+    """The inertia of a point mass or a point stiffness."""
     px, pz = point
     if isinstance(xz, float) and xz == 0:
         tx, tz = xx * pz, -(zz * px)
@@ -44,7 +44,7 @@ def of_point(point: Point, xx: Scalar, xz: Scalar, zz: Scalar) -> Inertia:
 
 
 def of_bodies(model: PlanarModel, placed: Placed) -> list[Inertia]:
-    """Every body's own."""
+    """The inertia of each body alone, about the root's anchor."""
     found = []
     for body, frame in zip(model.bodies, placed.frames, strict=True):
         inertia = of_point(frame.place(body.centre), body.mass, 0.0, body.mass)
@@ -53,7 +53,7 @@ def of_bodies(model: PlanarModel, placed: Placed) -> list[Inertia]:
 
 
 def joined(model: PlanarModel, placed: Placed, inertias: Sequence[Inertia]) -> Matrix:
-    """The matrix over the dofs of what resists each body's motion."""
+    """The matrix over the dofs that results from one inertia per body."""
     found: Matrix = {}
     totals = list(inertias)
     (x, z), signs = model.slides, [joint.sign for joint in model.joints]
@@ -94,7 +94,7 @@ def _signed(sign: float, value: Scalar) -> Scalar:
 
 
 def mass_matrix(model: PlanarModel, placed: Placed) -> Matrix:
-    """MuJoCo's M, armature included."""
+    """MuJoCo's mass matrix M, with the joints' armature on its diagonal."""
     matrix = joined(model, placed, of_bodies(model, placed))
     for dof, joint in enumerate(model.joints):
         if joint.armature:
@@ -103,7 +103,7 @@ def mass_matrix(model: PlanarModel, placed: Placed) -> Matrix:
 
 
 def bias(model: PlanarModel, placed: Placed, qvel: Sequence[Scalar]) -> list[Scalar]:
-    """MuJoCo's qfrc_bias: what holds bodies on their course without any acceleration of the dofs."""
+    """MuJoCo's qfrc_bias: the forces on the dofs at zero acceleration."""
     moving = motions(model, placed, qvel)
     gx, gz = model.gravity
     drawn: list[Point] = []  # accelerations of the anchors

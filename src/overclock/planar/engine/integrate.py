@@ -1,4 +1,4 @@
-"""Time: what `mj_step` does, by Euler's method with implicit damping or by Runge and Kutta's of fourth order."""
+"""Time integration as in `mj_step`: Euler's method with implicit damping, or the fourth-order Runge-Kutta method."""
 
 import functools
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def advance(
 
 
 def torques(model: PlanarModel, ctrl: Sequence[Scalar]) -> list[Scalar]:
-    """Of the motors, by dof. Where one control is no number MuJoCo takes all of them for zero."""
+    """The torques of the motors by dof. If one control is NaN, all count as zero, as in MuJoCo."""
     found: list[Scalar] = [0.0] * model.dofs
     usable = ~functools.reduce(jnp.logical_or, map(jnp.isnan, ctrl))
     for motor, control in zip(model.motors, ctrl, strict=True):
@@ -50,7 +50,7 @@ def torques(model: PlanarModel, ctrl: Sequence[Scalar]) -> list[Scalar]:
 def accelerate(
     model: PlanarModel, qpos: Sequence[Scalar], qvel: Sequence[Scalar], actuation: list[Scalar], guess: Sequence[Scalar]
 ) -> tuple[Matrix, list[Scalar]]:
-    """(the mass matrix, MuJoCo's qacc, sought from a guess)."""
+    """The mass matrix, and MuJoCo's qacc by Newton's method from a first guess."""
     placed = place(model, qpos)
     matrix, held = mass_matrix(model, placed), bias(model, placed, qvel)
     smooth = []
@@ -65,7 +65,7 @@ def accelerate(
 
 
 def euler(model: PlanarModel, state: State, actuation: list[Scalar]) -> State:
-    """One time step; joint damping as of the end of it, which takes (M + h D) a = M qacc."""
+    """One step of Euler's method. Joint damping is implicit: (M + h D) a = M qacc."""
     qpos, qvel, guess = state
     h, dampings = model.timestep, [joint.damping for joint in model.joints]
     matrix, qacc = accelerate(model, qpos, qvel, actuation, guess)
@@ -83,7 +83,7 @@ def euler(model: PlanarModel, state: State, actuation: list[Scalar]) -> State:
 
 
 def runge_kutta(model: PlanarModel, stage: Scalar, state: State, actuation: list[Scalar]) -> State:
-    """A stage of a time step; the state is where it stands, where the step began, and what the stages so far come to.
+    """One stage of the Runge-Kutta method, on the present state, the first state and the weighted sum so far.
 
     One stage at a time, so that the physics is compiled once and not four times.
     """

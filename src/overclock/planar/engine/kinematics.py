@@ -1,4 +1,4 @@
-"""Where bodies are and how they move, seen from the root's anchor.
+"""Positions and velocities of the bodies, relative to the root's anchor.
 
 Motions, wrenches and inertias are taken about that anchor (the origin here), so that numbers stay small wherever the
 model is in the world. A motion is (turning, x, z): the velocity of a point p is (x + turning * pz, z - turning * px).
@@ -18,7 +18,7 @@ Point = tuple[Scalar, Scalar]
 
 
 class Motion(NamedTuple):
-    """Of a body; also the wrench on one."""
+    """The spatial velocity of a body, or the wrench on one."""
 
     turning: Scalar
     x: Scalar
@@ -26,28 +26,28 @@ class Motion(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """A body's frame."""
+    """The place and angle of a body's frame."""
 
     cosine: Scalar
     sine: Scalar
     anchor: Point
 
     def place(self, local: Vector) -> Point:
-        """A point of the body."""
+        """A point of the body in coordinates of the root's anchor."""
         x, z = local
         turned_x, turned_z = self.cosine * x + self.sine * z, self.cosine * z - self.sine * x
         return self.anchor[0] + turned_x, self.anchor[1] + turned_z
 
 
 class Placed(NamedTuple):
-    """All bodies' frames, and how high the root's anchor is above the floor."""
+    """The frames of all bodies, and the height of the root's anchor above the floor."""
 
     frames: list[Frame]
     height: Scalar
 
 
 def place(model: PlanarModel, qpos: Sequence[Scalar], maths: Any = jnp) -> Placed:
-    """The bodies in a position; `maths` has the sine and the cosine of its numbers."""
+    """The frames of the bodies in a position; `maths` provides sine and cosine."""
     frames: list[Frame] = []
     angles: list[Scalar] = []
     for body in model.bodies:
@@ -62,7 +62,7 @@ def place(model: PlanarModel, qpos: Sequence[Scalar], maths: Any = jnp) -> Place
 
 
 def motions(model: PlanarModel, placed: Placed, rates: Sequence[Scalar]) -> list[Motion]:
-    """Every body's motion, of velocities of the dofs (or accelerations: what `rates` are, motions are)."""
+    """The motion of every body from the rates of the dofs: velocities or accelerations, as `rates` are."""
     x, z = model.slides
     found: list[Motion] = []
     root = Motion(0.0, model.joints[x].sign * rates[x], model.joints[z].sign * rates[z])
@@ -78,17 +78,17 @@ def motions(model: PlanarModel, placed: Placed, rates: Sequence[Scalar]) -> list
 
 
 def velocity(motion: Motion, point: Point) -> Point:
-    """Of a point that moves with a body."""
+    """The velocity of a point that moves with a body."""
     return motion.x + motion.turning * point[1], motion.z - motion.turning * point[0]
 
 
 def wrench(force: Point, point: Point) -> Motion:
-    """Of a force at a point."""
+    """The wrench of a force at a point."""
     return Motion(point[1] * force[0] - point[0] * force[1], *force)
 
 
 def forces(model: PlanarModel, placed: Placed, wrenches: Sequence[Motion | None]) -> list[Scalar]:
-    """What wrenches on the bodies come to on the dofs."""
+    """The generalised forces on the dofs from one wrench per body."""
     found: list[Scalar] = [0.0] * model.dofs
     totals = list(wrenches)
     for number in reversed(range(len(model.bodies))):

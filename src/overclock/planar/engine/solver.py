@@ -1,4 +1,4 @@
-"""The accelerations: Newton's method on MuJoCo's convex problem.
+"""The accelerations, by Newton's method on MuJoCo's convex constraint problem.
 
     minimise  1/2 (a - a0)' M (a - a0)  +  1/2 sum of weight * min(0, J a - target)^2
 
@@ -32,7 +32,7 @@ SHORT = {"float32": 2.0**-14, "float64": 2.0**-36}  # a step that ends the searc
 
 
 class Problem(NamedTuple):
-    """What is the same in all iterations."""
+    """The part of the problem that is the same in all iterations."""
 
     model: PlanarModel
     placed: Placed
@@ -43,7 +43,7 @@ class Problem(NamedTuple):
 
 
 def accelerations(problem: Problem, start: Sequence[Scalar]) -> list[Scalar]:
-    """The minimum, sought from any accelerations."""
+    """The minimum, by Newton's method from any first accelerations."""
 
     def goes_on(carry: tuple[Scalar, Scalar, tuple[Scalar, ...]]) -> Scalar:
         done, iteration, _ = carry
@@ -62,7 +62,7 @@ def accelerations(problem: Problem, start: Sequence[Scalar]) -> list[Scalar]:
 
 
 def newton_step(problem: Problem, now: list[Scalar]) -> list[Scalar]:
-    """What to take away from accelerations, if the rows that push now are those that push in the minimum."""
+    """The Newton step, exact if the rows that are active now are those that are active in the minimum."""
     model, edges = problem.model, _edges(problem, now)
     held = _held(problem, edges)
     inertial, pushes = times(model, problem.matrix, now), _pushes(problem, edges, held)
@@ -75,7 +75,7 @@ def _largest(values: Sequence[Scalar]) -> Scalar:
 
 
 def _edges(problem: Problem, rates: list[Scalar]) -> list[Scalar]:
-    """J a - target of every row: those of the floor, point by point, then all others.
+    """J a - target of every row: first the floor's, point by point, then all others.
 
     The pyramid of a point with friction has two edges across the plane, which are one row here, of twice the weight.
     """
@@ -94,7 +94,7 @@ def _edges(problem: Problem, rates: list[Scalar]) -> list[Scalar]:
 
 
 def _held(problem: Problem, edges: list[Scalar]) -> list[Scalar]:
-    """The weights of the rows that push, 0 of the others."""
+    """The weights of the active rows, 0 for the others."""
     weights: list[Scalar] = []
     for touch in problem.touches:
         weights += [touch.weight] if touch.friction is None else [2 * touch.weight, touch.weight, touch.weight]
@@ -103,7 +103,7 @@ def _held(problem: Problem, edges: list[Scalar]) -> list[Scalar]:
 
 
 def _pushes(problem: Problem, edges: list[Scalar], held: list[Scalar]) -> list[Scalar]:
-    """What the rows do to the dofs."""
+    """The forces of the rows on the dofs."""
     wrenches: list[Motion | None] = [None] * len(problem.model.bodies)
     pushing = [-weight * edge for weight, edge in zip(held, edges, strict=True)]
     left = iter(pushing)
@@ -122,7 +122,7 @@ def _pushes(problem: Problem, edges: list[Scalar], held: list[Scalar]) -> list[S
 
 
 def _curvature(problem: Problem, held: list[Scalar]) -> Matrix:
-    """Of the cost: the mass matrix and the stiffness of the rows that push."""
+    """The Hessian of the cost: the mass matrix plus the stiffness of the active rows."""
     model = problem.model
     stiffness = [Inertia(*[0.0] * 6)] * len(model.bodies)
     left = iter(held)

@@ -1,4 +1,8 @@
-"""Who does the work: coding agents by their command line, models by their API, people, scripts and recordings."""
+"""Agents write and repair candidates: coding agents, models called by their API, people and recordings.
+
+Coding agents: `command`, with `profile` and `profiles/` (how a program is called), `outputs` and `output_fields` (what
+it prints), `processes` (running it), `private_home`, `sessions`. Models: `api`, `protocols`, `tools`, `transport`.
+"""
 
 import difflib
 from collections.abc import Callable
@@ -46,7 +50,7 @@ def by_name(
     check: Callable[[Task], str] | None = None,
     max_turns: int = MAX_TURNS,
 ) -> Agent:
-    """The agent that a user names; each takes the options that concern it.
+    """The agent with this name; UsageError if there is none. Each kind of agent takes the options that concern it.
 
     `run` is what the user calls the run, `logs` keeps prompts and outputs, `home` is the private home of a command
     line agent. `model` and `program` override a profile's, `wrap` puts a sandbox around its command, `check` becomes a

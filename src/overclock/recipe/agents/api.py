@@ -1,4 +1,4 @@
-"""A model without an agent around it: asked over HTTP, with file tools of ours, until it has nothing more to do."""
+"""An agent made of a model's API: the model is asked over HTTP, with our file tools, until it calls no more of them."""
 
 import json
 import os
@@ -10,10 +10,10 @@ from pathlib import Path
 from overclock.errors import MissingError, UsageError
 from overclock.files import write_whole
 from overclock.recipe.agents.base import Ended, Endpoint, Task, Work
+from overclock.recipe.agents.output_fields import UnreadableError
 from overclock.recipe.agents.protocols import PROTOCOLS, Answer, Message
-from overclock.recipe.agents.spoken import UnreadableError
 from overclock.recipe.agents.tools import Tools
-from overclock.recipe.agents.transport import FailedError, Line, OutOfTimeError
+from overclock.recipe.agents.transport import Connection, FailedError, OutOfTimeError
 from overclock.recipe.gateway.usage import Usage
 
 MAX_TURNS = 60
@@ -45,10 +45,9 @@ class ApiAgent:
         self._stop = threading.Event()
 
     def work(self, task: Task, endpoint: Endpoint | None) -> Work:
-        """As `Agent.work`."""
         started = time.monotonic()
         where = self._direct() if endpoint is None else endpoint
-        line = Line(
+        connection = Connection(
             _root(where.base_url) + self.protocol.path,
             self.protocol.headers(where.api_key),
             started + task.wall_seconds,
@@ -57,7 +56,7 @@ class ApiAgent:
         )
         messages, answers, status = self.protocol.start(task.prompt), [], None
         try:
-            ended, reason = self._converse(task, line, messages, answers)
+            ended, reason = self._converse(task, connection, messages, answers)
         except OutOfTimeError:
             stopped = self._stop.is_set()
             ended: Ended = "crashed" if stopped else "timeout"
@@ -74,16 +73,16 @@ class ApiAgent:
         return Work(ended, reason, texts[-1] if texts else "", _sum(answers), seconds, status=status)
 
     def stop(self) -> None:
-        """End the running call before its next question, from another thread; later calls end at once."""
+        """End the running call before its next request; may be called from another thread. Later calls end at once."""
         self._stop.set()
 
     def _converse(
-        self, task: Task, line: Line, messages: list[Message], answers: list[Answer | None]
+        self, task: Task, connection: Connection, messages: list[Message], answers: list[Answer | None]
     ) -> tuple[Ended, str]:
         check = self.check
         tools = Tools(task.folder, None if check is None else lambda: check(task))
         for _ in range(self.max_turns):
-            body = line.ask(self.protocol.request(self.model, messages, tools.descriptions()))
+            body = connection.ask(self.protocol.request(self.model, messages, tools.descriptions()))
             try:
                 answer = self.protocol.answer(body)
             except UnreadableError:
@@ -105,12 +104,12 @@ class ApiAgent:
 
 
 def _root(base_url: str) -> str:
-    """Users write these addresses with and without the version."""
+    """The base URL without its version, with and without which users write it."""
     return base_url.rstrip("/").removesuffix("/v1")
 
 
 def _sum(answers: list[Answer | None]) -> Usage | None:
-    """Of all answers; None where one of them does not say, because a part of it would look like the whole."""
+    """The usage of all answers; None if one of them does not report it, because the sum would be too small."""
     total = Usage(dollars=None, basis="self-reported")
     for answer in answers:
         if answer is None or answer.usage is None:

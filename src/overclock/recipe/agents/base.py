@@ -1,4 +1,4 @@
-"""What an agent is: something that is given a prompt and a folder, and changes files in that folder.
+"""`Agent`: is given a prompt and a folder, and changes files in that folder.
 
 `Work` says how a call ended and nothing about whether the files are right. That is the verifier's business, whatever
 an agent says about itself and whatever its exit code is.

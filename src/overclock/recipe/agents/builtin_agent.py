@@ -24,8 +24,8 @@ from overclock.recipe.contract.tolerances import Numbers, closeness
 from overclock.recipe.gateway.usage import Usage
 from overclock.recipe.loop.briefing import MAIN
 from overclock.recipe.project.project import Project, Target
-from overclock.recipe.references.held_observations import FIELD, held_shape, holdable
 from overclock.recipe.references.reference import registered
+from overclock.recipe.references.stored_observations import FIELD, can_store, stored_shape
 from overclock.recipe.survey.live.loading import require_from
 from overclock.recording.errors import UnsupportedError
 from overclock.recording.sites.call_sites import file_of
@@ -33,9 +33,9 @@ from overclock.recording.sites.generators import LaneGenerators
 from overclock.recording.sites.install import hooked
 from overclock.recording.sites.recorder import Site, tupled
 from overclock.translate.compiler import Compiler
+from overclock.translate.ir.sites import DrawSite
 from overclock.translate.jax.file import print_jax
 from overclock.translate.program import Program
-from overclock.translate.python.draws import DrawSite
 from overclock.translate.python.frames import source_of
 from overclock.translate.rust.file import print_rust
 
@@ -67,7 +67,7 @@ def program_of(name: str, make: Mapping[str, Any], path: str = "") -> Program:
             f"The reference cannot be played ({said}); see that Python can import it, make it and reset it."
         ) from error
     program = compiler.program()
-    if program.stored_observation and not holdable(compiler.played, program):
+    if program.stored_observation and not can_store(compiler.played, program):
         shown = source_of(inspect.unwrap(type(compiler.played.unwrapped).step))
         reason = "its observation is no function of its state that could be found, so no state can be shown"
         raise UnsupportedError(reason, shown.place(shown.node))
@@ -76,7 +76,7 @@ def program_of(name: str, make: Mapping[str, Any], path: str = "") -> Program:
 
 def contract_of_program(program: Program) -> ContractFile:
     """What reference and translation must agree on, with the layout of the state and the sites of the draws."""
-    shapes = {**program.shapes, **held_shape(program)}
+    shapes = {**program.shapes, **stored_shape(program)}
     return ContractFile(
         state=codec_fields(shapes, program.ranges, program.overflow),
         reset_draws=tuple(draw_field(_site(site)) for site in program.reset.sites),
@@ -125,8 +125,9 @@ class BuiltInAgent:
 
     name = NAME
 
-    def __init__(self, project: Project) -> None:
-        self._project = project
+    def __init__(self, project: Project, program: Program | None = None) -> None:
+        """`program`: what was made of the reference already, when the contract was written."""
+        self._project, self._program = project, program
 
     def work(self, task: Task, endpoint: Endpoint | None) -> Work:
         """Translate, or say what stands in the way."""
@@ -134,7 +135,8 @@ class BuiltInAgent:
             return Work("refused", f"The built-in translator has translated; it cannot {task.purpose}.")
         target, reference = self._project.target, self._project.reference
         try:
-            text = PRINTERS[target](program_of(self._project.name, reference.make(), reference.path))
+            program = self._program or program_of(self._project.name, reference.make(), reference.path)
+            text = PRINTERS[target](program)
         except UnsupportedError as error:
             return Work("refused", f"The built-in translator cannot translate this: {error}.")
         write_whole(task.folder / MAIN[target], text.encode())

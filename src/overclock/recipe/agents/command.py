@@ -1,4 +1,4 @@
-"""Any coding agent that has a command line: called without a person, as its profile says, and stopped in time.
+"""Runs any coding agent that has a command line, as its profile says, without a person, and stops it in time.
 
 The prompt is always a file on standard input (one argument may not be longer than 128 KiB on Linux). Each run has a
 private home, so that no earlier session, memory or setting of the user changes what happens. The agent may write that
@@ -16,8 +16,8 @@ from pathlib import Path
 from overclock.errors import MissingError, UsageError
 from overclock.files import write_whole
 from overclock.recipe.agents.base import Ended, Endpoint, Task, Work
-from overclock.recipe.agents.dialects import REFUSING, Said, listen
-from overclock.recipe.agents.homes import make_folder, write_file
+from overclock.recipe.agents.outputs import REFUSING, Output, read_output
+from overclock.recipe.agents.private_home import make_folder, write_file
 from overclock.recipe.agents.processes import GRACE_SECONDS, Ran, run_program
 from overclock.recipe.agents.profile import OPTIONS, Profile, fill
 from overclock.recipe.agents.sessions import since_last_call
@@ -61,7 +61,7 @@ class CommandAgent:
         self._version: str | None = None
 
     def work(self, task: Task, endpoint: Endpoint | None) -> Work:
-        """As `Agent.work`. MissingError where the program is not installed or too old."""
+        """Run the program on the task; MissingError where it is not installed or too old."""
         if not task.folder.is_dir():
             raise UsageError(f"The work folder '{task.folder}' does not exist; create it first.")
         self.check_version()
@@ -80,11 +80,11 @@ class CommandAgent:
             argv, environment = self.wrap(argv, environment, task.folder)
         files = self.logs / task.file_stem
         ran, stdout, stderr = self._run(files, argv, environment, task.folder, task.prompt, task.wall_seconds)
-        said = listen(self.profile.dialect, stdout, stderr)
-        return self._work(ran, said, stderr, resumed)
+        output = read_output(self.profile.dialect, stdout, stderr)
+        return self._work(ran, output, stderr, resumed)
 
     def stop(self) -> None:
-        """End the running call, from another thread; later calls end at once."""
+        """End the running call; may be called from another thread. Later calls end at once."""
         self._stop.set()
 
     def check_version(self) -> str:
@@ -129,7 +129,7 @@ class CommandAgent:
         }
 
     def _environment(self, values: Mapping[str, str], endpoint: Endpoint | None) -> dict[str, str]:
-        """Little of the user's environment, and every customary place for settings inside the private home."""
+        """Few of the user's variables, and every customary folder for settings inside the private home."""
         route = self.profile.direct if endpoint is None else self.profile.endpoint
         passed = (*PASSED_ON, *route.keep, *(PROXIES if endpoint is None else ()))
         own = {
@@ -155,21 +155,21 @@ class CommandAgent:
             raise MissingError(f"The agent '{self.name}' cannot be started: '{argv[0]}': {error.strerror}.") from error
         return ran, _text(stdout), _text(stderr)
 
-    def _work(self, ran: Ran, said: Said, stderr: str, resumed: bool) -> Work:
-        ended, reason = self._ending(ran, said, stderr)
-        usage = said.usage
+    def _work(self, ran: Ran, output: Output, stderr: str, resumed: bool) -> Work:
+        ended, reason = self._ending(ran, output, stderr)
+        usage = output.usage
         if ran.stopped or ran.cut:  # what it would have said at its end is not known
             usage = None
-        elif usage is not None and said.session is not None:
+        elif usage is not None and output.session is not None:
             usage = since_last_call(
-                self.logs / SESSIONS, said.session, usage, resumed,
+                self.logs / SESSIONS, output.session, usage, resumed,
                 self.profile.usage_scope, self.profile.dollars_scope,
             )  # fmt: skip
         elif usage is not None and resumed:
             usage = None
-        return Work(ended, reason, said.text, usage, ran.seconds, said.session, ran.exit_code, said.status)
+        return Work(ended, reason, output.text, usage, ran.seconds, output.session, ran.exit_code, output.status)
 
-    def _ending(self, ran: Ran, said: Said, stderr: str) -> tuple[Ended, str]:
+    def _ending(self, ran: Ran, output: Output, stderr: str) -> tuple[Ended, str]:
         profile, code = self.profile, ran.exit_code
         if ran.stopped == "timeout":
             return "timeout", f"{self.name} was stopped after {ran.seconds:.0f} s, with everything it had started."
@@ -177,12 +177,15 @@ class CommandAgent:
             return "crashed", f"{self.name} was stopped on request."
         cut = f" Its output was longer than {self.output_limit} bytes and is cut." if ran.cut else ""
         last = " | ".join(stderr.strip().splitlines()[-LAST_WORDS:])
-        words = said.error or last or said.text[:200]
-        if said.status in REFUSING or code in profile.refused_exit_codes:
+        words = output.error or last or output.text[:200]
+        if output.status in REFUSING or code in profile.refused_exit_codes:
             return "refused", f"{self.name} was refused by its model: {words}{cut}"
-        if said.capped or code in profile.capped_exit_codes:
-            return "finished", f"{self.name} stopped at a limit of its own ({said.capped or f'exit code {code}'}).{cut}"
-        if said.error or code != 0:
+        if output.capped or code in profile.capped_exit_codes:
+            return (
+                "finished",
+                f"{self.name} stopped at a limit of its own ({output.capped or f'exit code {code}'}).{cut}",
+            )
+        if output.error or code != 0:
             return "crashed", f"{self.name} ended with exit code {code}: {words or 'without a word'}{cut}"
         return "finished", f"{self.name} ended by itself.{cut}"
 

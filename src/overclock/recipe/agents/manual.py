@@ -1,4 +1,4 @@
-"""A person, or an agent in somebody's editor: the prompt goes to a file and the run waits for `overclock submit`."""
+"""An agent that is a person or somebody's editor: writes the prompt to a file; the run waits for `overclock submit`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Several agents at work at the same time, each on a task and in a folder of its own."""
+"""Runs several agents at the same time, each on a task and in a folder of its own."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -10,7 +10,7 @@ from overclock.recipe.agents.base import Agent, Endpoint, Task, Work
 def side_by_side(
     agents: Sequence[Agent], tasks: Sequence[Task], endpoint: Endpoint | None, ended: Callable[[Task, Work], None]
 ) -> None:
-    """Let the agents work on the tasks, each agent on one at a time.
+    """Run all tasks; each agent works on one at a time.
 
     `ended` is called for each task as it ends, in the caller's thread. An exception of an agent or of `ended` stops
     the others and is passed on.

@@ -1,4 +1,4 @@
-"""Runs one foreign program: its output goes to files of limited size, and nothing of it survives the call.
+"""Runs an agent's program: its output goes to files of limited size, and no process of it survives the call.
 
 A coding agent starts shells, servers and language servers of its own, some in sessions of their own. All of them carry
 a mark in their environment, as the workers of the verifier do (verify/sides/descendants.py), so they are found again.
@@ -128,14 +128,14 @@ class _Capture:
         return total
 
     def drain(self) -> None:
-        """What the dead left in the pipes; bounded, because a survivor might go on writing."""
+        """Read what ended processes left in the pipes; at most PIPE_LEFT, because a survivor might go on writing."""
         left = PIPE_LEFT
         while left > 0 and self._selector.get_map() and (count := self.read(0.0)):
             left -= count
 
 
 def _end_all(process: subprocess.Popen[bytes], mark: dict[str, str], grace_seconds: float) -> None:
-    """Ask the program and everything it started to end, then make them."""
+    """Ask the program and everything it started to end (SIGTERM), then kill what is left."""
     if grace_seconds > 0:
         _signal_all(process, mark, signal.SIGTERM)
         deadline = time.monotonic() + grace_seconds

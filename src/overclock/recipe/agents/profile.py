@@ -13,17 +13,25 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from overclock.errors import UsageError
-from overclock.recipe.agents.dialects import DIALECTS
+from overclock.recipe.agents.outputs import DIALECTS
 
 Scope = Literal["invocation", "session"]
 BUILT_IN = Path(__file__).with_name("profiles")
 PLACEHOLDER = re.compile(r"\{(model|base_url|api_key|session|folder|home)\}")
 OPTIONS = "{options}"
+CHOICES = {"dialect": tuple(DIALECTS), "usage_scope": get_args(Scope), "dollars_scope": get_args(Scope)}
+TEXT = (str, str, "a text")
+# type of a field -> (type in TOML, type of its entries, its name in messages)
+KINDS: Mapping[Any, tuple[type, type, str]] = {
+    tuple[str, ...]: (list, str, "a list of texts"),
+    tuple[int, ...]: (list, int, "a list of whole numbers"),
+    Mapping[str, str]: (dict, str, "a table of texts"),
+}
 
 
 @dataclasses.dataclass(frozen=True)
 class Route:
-    """What differs between calling our gateway and calling the provider directly."""
+    """Settings that differ between calls through our gateway and calls to the provider directly."""
 
     model: str = ""  # the default where it is written differently on this route
     options: tuple[str, ...] = ()
@@ -58,7 +66,7 @@ class Profile:
 
     @property
     def remedy(self) -> str:
-        """What to do where the program is not there."""
+        """How to install the program, as the end of a sentence."""
         return f"install it with `{self.install}`{f' ({self.install_note})' if self.install_note else ''}"
 
 
@@ -89,7 +97,7 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 
 
 def _record(cls: type[Any], given: Any, where: str, **more: Any) -> Any:
-    """A dataclass from a TOML table, every entry checked."""
+    """An instance of a dataclass from a TOML table; UsageError if an entry is wrong, unknown or missing."""
     if not isinstance(given, dict):
         raise UsageError(f"'{where.rstrip('.')}' is a table.")
     fields = {field.name: field for field in dataclasses.fields(cls) if field.name not in more}
@@ -107,28 +115,19 @@ def _required(field: dataclasses.Field[Any]) -> bool:
 
 
 def _value(field: dataclasses.Field[Any], value: Any, where: str) -> Any:
-    name, wanted = f"{where}{field.name}", str(field.type)
-    if field.type is Scope:
-        if value not in get_args(Scope):
-            raise UsageError(f"'{name}' is one of {', '.join(get_args(Scope))}, not {value!r}.")
-        return value
-    if wanted.startswith("tuple"):
-        inner = int if "int" in wanted else str
-        if not isinstance(value, list) or not all(isinstance(entry, inner) for entry in value):
-            raise UsageError(f"'{name}' is a list of {'whole numbers' if inner is int else 'texts'}.")
-        return tuple(value)
-    if "Mapping" in wanted:
-        if not isinstance(value, dict) or not all(isinstance(entry, str) for entry in value.values()):
-            raise UsageError(f"'{name}' is a table of texts.")
-        return value
-    if not isinstance(value, str) or (_required(field) and not value):
-        raise UsageError(f"'{name}' is a text.")
-    if field.name == "dialect" and value not in DIALECTS:
-        raise UsageError(f"'{name}' is one of {', '.join(DIALECTS)}, not {value!r}.")
+    name = f"{where}{field.name}"
+    if (choices := CHOICES.get(field.name)) is not None and value not in choices:
+        raise UsageError(f"'{name}' is one of {', '.join(choices)}, not {value!r}.")
+    container, entry, words = KINDS.get(field.type, TEXT)
+    fits = isinstance(value, container) and all(
+        isinstance(one, entry) for one in (value.values() if container is dict else value)
+    )
+    if not fits or (container is str and _required(field) and not value):
+        raise UsageError(f"'{name}' is {words}.")
     if field.name == "version_pattern":
         try:
             if re.compile(value).groups != 1:
                 raise UsageError(f"'{name}' needs one group, the version.")
         except re.error as error:
             raise UsageError(f"'{name}' is not a regular expression: {error}.") from error
-    return value
+    return tuple(value) if container is list else value

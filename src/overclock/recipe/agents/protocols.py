@@ -1,12 +1,18 @@
-"""Two ways of asking a model over HTTP, behind one face: OpenAI's chat completions and Anthropic's messages."""
+"""Two protocols in which a model is asked over HTTP: OpenAI's chat completions and Anthropic's messages.
+
+Both classes have the same methods: `headers` authenticates, `start` begins a conversation with a prompt, `request` is
+the body of the next call, `answer` reads what came back (UnreadableError if it cannot), and `results` tells the model
+what its tools returned.
+"""
 
 import dataclasses
 import json
-from typing import Any, Protocol
+from typing import Any
 
-from overclock.recipe.agents.spoken import UnreadableError, count, counted, usage_of, words
+from overclock.recipe.agents.output_fields import UnreadableError, count, counted, usage_of, words
 from overclock.recipe.gateway.usage import Usage
 
+Results = list[tuple["Call", str, bool]]  # what a tool returned, and whether that is an error
 ToolDescriptions = dict[str, tuple[str, dict[str, Any]]]
 Message = dict[str, Any]
 OUTPUT_TOKENS = 32_000  # of one answer; Anthropic wants to be told
@@ -14,7 +20,7 @@ OUTPUT_TOKENS = 32_000  # of one answer; Anthropic wants to be told
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """A tool that the model wants to use; `arguments` is None where they are not JSON."""
+    """A tool call of the model; `arguments` is None where they are not JSON."""
 
     id: str
     name: str
@@ -23,42 +29,13 @@ class Call:
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """One answer of the model."""
+    """One answer of the model, as text and tool calls."""
 
     text: str
     calls: tuple[Call, ...]
     message: Message  # as it goes back into the conversation
     usage: Usage | None
     cut: bool  # it ran into the limit of its length
-
-
-class Wire(Protocol):
-    """How one provider is spoken to."""
-
-    path: str
-    host: str
-    key_variable: str
-    url_variable: str
-
-    def headers(self, api_key: str) -> dict[str, str]:
-        """What proves who is asking."""
-        ...
-
-    def start(self, prompt: str) -> list[Message]:
-        """A conversation with one question."""
-        ...
-
-    def request(self, model: str, messages: list[Message], tools: ToolDescriptions) -> dict[str, Any]:
-        """The body of the next call."""
-        ...
-
-    def answer(self, body: Any) -> Answer:
-        """What came back, or UnreadableError."""
-        ...
-
-    def results(self, results: list[tuple[Call, str, bool]]) -> list[Message]:
-        """The messages that tell the model what its tools said: (call, text, whether it is an error)."""
-        ...
 
 
 class OpenAI:
@@ -95,7 +72,7 @@ class OpenAI:
         kept = {"role": "assistant", "content": None, **kept}
         return Answer(words(message.get("content")), calls, kept, usage, choice.get("finish_reason") == "length")
 
-    def results(self, results: list[tuple[Call, str, bool]]) -> list[Message]:
+    def results(self, results: Results) -> list[Message]:
         return [{"role": "tool", "tool_call_id": call.id, "content": text} for call, text, _ in results]
 
 
@@ -130,7 +107,7 @@ class Anthropic:
         usage = usage_of(lambda: _anthropic_usage(body["usage"]))
         return Answer(text, calls, {"role": "assistant", "content": blocks}, usage, cut)
 
-    def results(self, results: list[tuple[Call, str, bool]]) -> list[Message]:
+    def results(self, results: Results) -> list[Message]:
         blocks = [
             {"type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": wrong}
             for call, text, wrong in results
@@ -138,7 +115,7 @@ class Anthropic:
         return [{"role": "user", "content": blocks}]
 
 
-PROTOCOLS: dict[str, Wire] = {"openai": OpenAI(), "anthropic": Anthropic()}
+PROTOCOLS: dict[str, OpenAI | Anthropic] = {"openai": OpenAI(), "anthropic": Anthropic()}
 
 
 def _parsed(arguments: Any) -> Any:

@@ -1,10 +1,10 @@
-"""An agent without a model that repeats the work of an earlier run, read from that run's journal."""
+"""An agent without a model that repeats the work of an earlier run from that run's journal."""
 
 from pathlib import Path
 
 from overclock.recipe.agents.base import Endpoint, Task, Work
-from overclock.recipe.runs.past import REFUSED
 from overclock.recipe.runs.run import Run
+from overclock.recipe.runs.vocabulary import REFUSED
 
 
 class ReplayAgent:
@@ -19,7 +19,7 @@ class ReplayAgent:
         self.run = run
 
     def work(self, task: Task, endpoint: Endpoint | None) -> Work:
-        """As `Agent.work`; a task that the run did not finish is a crash."""
+        """A task that the run did not finish is a crash."""
         with Run.open(self.run) as run:
             ends = [event.facts for event in run.journal.events("task ended") if event.facts["task"] == task.id]
             left = [event.facts for event in run.journal.events("candidate frozen") if event.facts["task"] == task.id]

@@ -23,7 +23,7 @@ class ScriptedAgent:
         self.script, self.usage = script, usage
 
     def work(self, task: Task, endpoint: Endpoint | None) -> Work:
-        """As `Agent.work`; a task that the script does not know is a crash."""
+        """A task that the script does not know is a crash."""
         files = self._files(task)
         if files is None:
             return Work("crashed", f"The script has nothing for '{task.purpose}' in iteration {task.iteration}.")

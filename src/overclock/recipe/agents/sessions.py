@@ -1,7 +1,6 @@
-"""Remembers what each conversation had used, because some agents report totals of the conversation and not of the call.
+"""Remembers the usage of each conversation: some agents report totals of the conversation instead of the call.
 
-Totals added up would count the first calls again and again; what is passed on is always the difference. One small file
-per conversation.
+A call's usage is the difference to the totals before it. They are kept in one small file per conversation.
 """
 
 import dataclasses
@@ -17,7 +16,7 @@ from overclock.recipe.gateway.usage import COUNTS, Usage
 def since_last_call(
     folder: Path, session: str, said: Usage, resumed: bool, usage_scope: Scope, dollars_scope: Scope
 ) -> Usage | None:
-    """What this call used, of what the agent said; None where that cannot be known. Remembers the new totals."""
+    """The usage of this call from what the agent reported, or None if it cannot be known; stores the new totals."""
     name = hashlib.sha256(session.encode(errors="backslashreplace")).hexdigest()  # it is whatever the agent says
     path = folder / f"{name}.json"
     before = _read(path) if resumed else Usage(basis="self-reported")

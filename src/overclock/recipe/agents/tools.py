@@ -1,4 +1,4 @@
-"""The hands of a model that has none of its own: four file tools that cannot leave the work folder, and a check.
+"""The tools of a model that is called by its API: four file tools that cannot leave the work folder, and a check.
 
 A path is relative (or starts with the folder itself), has no `..`, passes through no symbolic link and does not touch
 `.git` (its hooks and settings make programs run). Whatever goes wrong is told to the model in a sentence, so that it
@@ -27,7 +27,7 @@ class WorkFolder:
         self.root = folder.resolve()
 
     def place(self, path: str) -> Path:
-        """Where a path of the model leads, or ToolError."""
+        """The absolute path for a path of the model; ToolError if it leaves the folder or passes a link."""
         inside = path.removeprefix(f"{self.root}/")  # models like to write the whole path
         parts = PurePosixPath(inside).parts
         if not parts or "\0" in path or inside.startswith("/") or ".." in parts or "\\" in path:
@@ -47,7 +47,7 @@ class WorkFolder:
         return place
 
     def read(self, path: str) -> str:
-        """The text of a file."""
+        """The text of a file; ToolError if there is none that can be read."""
         place = self.place(path)
         try:
             # Not following and not blocking: the file might have become a link or a pipe since it was looked at.
@@ -81,7 +81,7 @@ class WorkFolder:
             raise ToolError(f"'{path}' cannot be written: {error.strerror}.") from None
 
     def remove(self, path: str) -> None:
-        """Remove a file."""
+        """Delete a file if it exists; ToolError if that fails."""
         try:
             self.place(path).unlink(missing_ok=True)
         except OSError as error:

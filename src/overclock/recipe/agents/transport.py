@@ -1,4 +1,4 @@
-"""One question to a model over HTTP: repeated for a while when the other side is busy, never beyond the wall clock."""
+"""Sends requests to a model over HTTP: repeats one for a while when the model is busy, never beyond the deadline."""
 
 import dataclasses
 import json
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from overclock.errors import MissingError
-from overclock.recipe.agents.dialects import REFUSING
+from overclock.recipe.agents.outputs import REFUSING
 
 BUSY = (408, 409, 429, 500, 502, 503, 504, 529)
 RETRIES = 4
@@ -19,7 +19,7 @@ ERROR_SHOWN = 300  # characters
 
 
 class FailedError(Exception):
-    """There is no answer. `refused`: there will be none either; else the other side failed."""
+    """There is no answer. `refused`: the model's side will accept no further calls."""
 
     def __init__(self, sentence: str, status: int | None = None) -> None:
         super().__init__(sentence)
@@ -35,12 +35,12 @@ class _BusyError(Exception):
 
 
 class OutOfTimeError(Exception):
-    """The wall clock or a stop came first."""
+    """The deadline passed, or the agent was stopped, before there was an answer."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Line:
-    """Where questions go, until when, and how they are interrupted."""
+class Connection:
+    """Where requests go, until when, and what interrupts them."""
 
     url: str
     headers: dict[str, str]
@@ -49,7 +49,7 @@ class Line:
     pause: Callable[[float], object] | None = None  # how to wait; by default until the stop is set
 
     def ask(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The JSON that comes back; FailedError or OutOfTimeError."""
+        """Send a request and return the JSON object of the answer; raises FailedError or OutOfTimeError."""
         wait = FIRST_PAUSE
         for _ in range(RETRIES):
             try:
@@ -110,7 +110,7 @@ class Line:
 
 
 def _message(content: bytes) -> str:
-    """The sentence inside an error of any provider."""
+    """The message inside an error of any provider, shortened."""
     text = content.decode(errors="replace").strip()
     try:
         error = json.loads(text)["error"]

@@ -1,4 +1,4 @@
-"""Temporary git worktrees, all of one commit: where candidates that are made side by side begin.
+"""Temporary git worktrees of one commit, in which candidates that are made side by side begin.
 
 Git runs before an agent has seen its worktree, and never afterwards: whatever an agent does with git in there, no
 hook, filter or setting of it is ever run by us.

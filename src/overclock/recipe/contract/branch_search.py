@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from overclock.recipe.contract.file import ContractFile
-from overclock.recipe.contract.values import boundary_value
+from overclock.recipe.contract.outputs import boundary_value
 from overclock.recording.codec import InstanceCodec
 from overclock.recording.shapes import leaves
 from overclock.verify.rollout.branches import BranchTracer
@@ -24,7 +24,7 @@ from overclock.verify.sides.subject import Arrays
 
 TRIES = 2048
 GO_ON = 0.5  # of the tries that begin where the last one ended
-AS_IT_WAS = 0.2  # of the others that begin in a state as it was met, with another action and other luck
+AS_IT_WAS = 0.2  # of the others that begin in a state as it was met, with another action and other draws
 NEWEST = 8  # half of the states that are built on are among the last ones kept: the edge of what is known
 FLOATS = 0.3  # of the changed ones in which every float is moved, and nothing else
 MOST_CHANGES = 3
@@ -36,7 +36,7 @@ class _TooLongError(Exception):
 
 
 class StateSearch:
-    """Chooses where the next step begins and learns from what it reached."""
+    """Chooses the states in which steps begin; states that reached a new branch are built on."""
 
     def __init__(
         self, contract: ContractFile, codec: InstanceCodec, seen: Sequence[Arrays], tracer: BranchTracer
@@ -56,7 +56,11 @@ class StateSearch:
     def attempt(
         self, number: int, write: Callable[[Arrays], None], step: Callable[[int], bool], read: Callable[[], Arrays]
     ) -> None:
-        """One try: `write` a state (or none), `step` with a choice of action (True: it ended), `read` the state."""
+        """One step from a chosen state.
+
+        `write` puts the instance into a state, `step` takes a choice of action and returns whether the episode ended,
+        `read` returns the state.
+        """
         if not self._pool or self._hangs >= MOST_HANGS:
             return
         generator = np.random.default_rng(number)
@@ -100,7 +104,6 @@ class StateSearch:
         return self._pool[place] if place < len(self._pool) else self._kept[place - len(self._pool)]
 
     def _changed(self, field: Any, value: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """Another value for a number or an array of numbers."""
         if value.ndim:
             return _array_changed(value, generator)
         if not field.exact:
@@ -132,7 +135,7 @@ def _array_changed(value: np.ndarray, generator: np.random.Generator) -> np.ndar
 
 @contextlib.contextmanager
 def _limited() -> Iterator[None]:
-    """Inside, what takes too long is ended; only the main thread can do that."""
+    """Inside, what takes too long is interrupted; that needs the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -13,12 +13,12 @@ import numpy as np
 
 from overclock.recipe.contract.branch_search import TRIES, StateSearch
 from overclock.recipe.contract.codec import site_of
-from overclock.recipe.contract.draw_samples import Facts
-from overclock.recipe.contract.fair_play import Player
 from overclock.recipe.contract.file import ContractFile, DrawField
+from overclock.recipe.contract.outputs import BOUNDARY_STATES, boundary
+from overclock.recipe.contract.random_play import RandomPlayer
 from overclock.recipe.contract.rules import LATER, NO_LIMIT, SEED
-from overclock.recipe.contract.values import BOUNDARY_STATES, boundary
-from overclock.recipe.references.held_observations import FIELD, HELD, begin
+from overclock.recipe.contract.sample_statistics import SampleStatistics
+from overclock.recipe.references.stored_observations import FIELD, STORED, store_initial_zeros
 from overclock.recipe.survey.live import paths
 from overclock.recording.codec import InstanceCodec
 from overclock.recording.sites.sampling import sample
@@ -34,13 +34,13 @@ UNLIMITED_STEPS = (0, 1, 1_000, 1 << 20)  # after which nothing ends where there
 
 
 class RecordedCases:
-    """Turns calls into cases, and knows how to make further calls."""
+    """Turns recorded calls into cases of level 1, and makes further calls of the reference."""
 
     def __init__(self, contract: ContractFile) -> None:
         self.contract = contract
         self.codec = None if contract.codec is None else InstanceCodec(contract.shapes)
         self._readers: dict[str, Any] = {}
-        self._player = Player(self._state_of, self._recording)
+        self._player = RandomPlayer(self._state_of, self._recording)
         self._spaces: dict[str, Any] = {}  # of the instances, as they were last seen
         self._stepping: set[int] = set()
         self._seen: list[Arrays] = []
@@ -51,16 +51,16 @@ class RecordedCases:
     # ---- what is read while a call is recorded ----
 
     def read(self, instance: Any) -> dict[str, Any]:
-        """The state of an instance; nothing where it has none yet."""
+        """The state of an instance; empty where it has none yet."""
         assert self.codec is not None
-        begin(instance, self.contract.shapes)
+        store_initial_zeros(instance, self.contract.shapes)
         if not self.codec.holds(instance):
             return {}
         self._spaces = {name: getattr(instance, attribute) for name, attribute in SPACES.items()}
         return self.codec.read(instance)
 
     def read_in_step(self, instance: Any) -> dict[str, Any]:
-        """The same around a step; where steps begin is remembered, because a boundary state must be like those."""
+        """The state around a step; the states in which steps begin are sampled, to change some of them later."""
         state = self.read(instance)
         if id(instance) in self._stepping:
             self._stepping.remove(id(instance))
@@ -71,7 +71,7 @@ class RecordedCases:
         return state
 
     def read_in_reset(self, instance: Any, depth: int, attributes: tuple[str, ...]) -> dict[str, Any]:
-        """The state, as what `depth` and `attributes` say where there is no codec, and both spaces, flat."""
+        """The state and both spaces, flat; without a codec, the attributes named, to a depth."""
         from overclock.recording.observations import flat_space
 
         state = captured_attributes(instance, depth, attributes) if self.codec is None else self.read(instance)
@@ -80,7 +80,7 @@ class RecordedCases:
         return {**state, **{name: {"low": one.low, "high": one.high, "n": one.n} for name, one in flat.items()}}
 
     def _remember(self, state: Arrays) -> None:
-        """A sample of all states that steps began in."""
+        """Keep a uniform sample of all states that steps began in (reservoir sampling)."""
         self._steps += 1
         if len(self._seen) < BOUNDARY_STATES:
             self._seen.append(state)
@@ -90,7 +90,6 @@ class RecordedCases:
     # ---- calls as cases ----
 
     def spaces_case(self, call: Call) -> Case:
-        """Bounds and sizes of both spaces, as far as they have them."""
         expected = {}
         for name, attribute in SPACES.items():
             space = call.after.get(attribute, {})
@@ -99,33 +98,32 @@ class RecordedCases:
         return Case({}, expected)
 
     def draw_case(self, call: Call) -> Case:
-        """What a seed leads to; where a site was not reached, what it would have drawn."""
+        """The draws of a reset by its seed; for a site that was not reached, a sample of its distribution."""
         seed = call.arguments.get("seed")
         number = 0 if seed is None else int(seed)
         return Case({"seed": np.uint32(number)}, self._draws(self.contract.reset_draws, call, number))
 
     def step_draw_case(self, call: Call) -> Case:
-        """What a step of fair play drew, and the state it began in."""
+        """The draws of a step of random play, and the state it began in."""
         number = int(call.arguments["number"])
         drawn = self._draws(self.contract.step_draws, call, number)
         return Case({**call.arguments["state"], SEED: np.uint32(number)}, drawn)
 
-    def known_reset_case(self, facts: Facts, call: Call) -> Case | None:
-        """What is known of the draws of a reset: asked of many seeds, and of many events of one."""
+    def known_reset_case(self, facts: SampleStatistics, call: Call) -> Case | None:
+        """The known distribution of a reset's draws: one case for many seeds, one for many events of one seed."""
         return self._known(facts, call.arguments.get("seed"), {})
 
-    def known_step_case(self, facts: Facts, call: Call) -> Case | None:
-        """The same of a step, in states that play came to."""
+    def known_step_case(self, facts: SampleStatistics, call: Call) -> Case | None:
+        """The same of a step's draws, in states of random play."""
         number = call.arguments["number"]
         return self._known(facts, number, self._player.visited() if number in (0, 1) else {})
 
-    def _known(self, facts: Facts, number: int | None, states: Arrays) -> Case | None:
+    def _known(self, facts: SampleStatistics, number: int | None, states: Arrays) -> Case | None:
         if number not in (0, 1):  # two cases are made of as many calls
             return None
         return Case({**states, LATER: np.bool_(number)}, facts.expected())
 
     def time_limit_case(self, call: Call) -> Case:
-        """One counted step."""
         from overclock.recipe.references.reference import NO_LIMIT as UNLIMITED
 
         limit = call.before[COUNTS[1]]
@@ -135,11 +133,9 @@ class RecordedCases:
         return Case({"steps": steps, "action": self._action(call)}, expected)
 
     def reset_case(self, call: Call) -> Case:
-        """The first state, from what was drawn for it."""
         return Case(self._draws(self.contract.reset_draws, call), self._after(call))
 
     def step_case(self, call: Call) -> Case:
-        """One whole step."""
         from overclock.verify.sides.gymnasium_reference import reward_of
 
         _, reward, terminated, *_ = call.result
@@ -148,13 +144,11 @@ class RecordedCases:
         return Case({**self._state(call.before), "action": self._action(call), **drawn}, expected)
 
     def observe_case(self, call: Call) -> Case:
-        """The observation, from the state it shows."""
         return Case(self._after(call), {"obs": self._flat("obs", call.result[0])})
 
     def _after(self, call: Call) -> Arrays:
-        """The state that a call left; what it shows is held only later."""
         state = self._state(call.after)
-        return {**state, FIELD: self._flat("obs", call.result[0])} if HELD in self.contract.shapes else state
+        return {**state, FIELD: self._flat("obs", call.result[0])} if STORED in self.contract.shapes else state
 
     def _state(self, captured: Mapping[str, Any]) -> Arrays:
         fields = self.contract.state
@@ -190,11 +184,11 @@ class RecordedCases:
     # ---- further calls ----
 
     def boundary(self) -> Arrays:
-        """States at the ends of what was seen; with a codec, the numbers of the tries of a search."""
+        """States at the ends of the ranges that were seen; with a codec, the numbers of the tries of a search."""
         return boundary(self.contract) if self.codec is None else {"number": np.arange(TRIES)}
 
     def apply(self, instance: Any, inputs: Arrays) -> None:
-        """One step of an instance of the reference from a boundary state, or the next try of the search."""
+        """Take a step of the reference from a boundary state, or the next step of the search."""
         if self.codec is None:
             self.apply_state(instance, inputs)
         else:
@@ -221,7 +215,7 @@ class RecordedCases:
         self._stepping.discard(id(instance.unwrapped))  # where a step was left by an error
 
     def apply_state(self, instance: Any, inputs: Arrays) -> None:
-        """One step of an instance of the reference from a given state, with one of its actions."""
+        """Put an instance into a given state and take a step with a random action."""
         space = instance.action_space
         space.seed(int(inputs["choice"]))
         action = space.sample()
@@ -231,17 +225,17 @@ class RecordedCases:
             instance.step(action)
 
     def apply_seed(self, instance: Any, inputs: Arrays) -> None:
-        """One reset of an instance of the reference."""
+        """Reset an instance with a seed."""
         seed = int(inputs["seed"])
         with self._recording(seed):
             instance.reset(seed=seed)
 
     def apply_play(self, instance: Any, inputs: Arrays) -> None:
-        """The next step of fair play."""
+        """Take the next step of random play."""
         self._player.step(instance, int(inputs["number"]))
 
     def apply_count(self, instance: Any, inputs: Arrays) -> None:
-        """One step after as many as leave `left` until the time limit; without one, after more and more of them."""
+        """Take a step when `left` steps remain until the time limit; without one, after more and more steps."""
         from overclock.recipe.references.reference import NO_LIMIT as UNLIMITED
         from overclock.recipe.references.reference import time_limit
 
@@ -255,7 +249,7 @@ class RecordedCases:
             instance.step(action)
 
     def step_from_boundary(self, instance: Any, tracer: BranchTracer | None = None) -> None:
-        """One step from every boundary state; where that is a search, it begins at the present state and is traced."""
+        """Take a step from every boundary state; a search starts at the present state and is traced."""
         if self.codec is not None:
             self._remember(self.codec.read(instance))
         self._tracer, inputs = tracer, self.boundary()

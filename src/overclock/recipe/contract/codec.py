@@ -17,7 +17,7 @@ ACTION = "action"
 
 
 def load_shapes(folder: Path, name: str) -> dict[str, Shape]:
-    """The content of a codec's file."""
+    """Read the file of a codec: the shapes of the state's attributes."""
     if Path(name).name != name:
         raise UsageError(f"its codec '{name}' is not the name of a file beside it")
     try:
@@ -41,7 +41,7 @@ def codec_fields(
 
 
 def require_codec(state: Sequence[StateField], shapes: Mapping[str, Shape] | None) -> None:
-    """Refuse a state that is not what the codec gives; without one, every field says where it is read."""
+    """Refuse a state that the codec does not give; without a codec, every field must name where it is read."""
     unread = [field.name for field in state if not field.read]
     if odd := [name for name in unread if shapes is None or name != OVERFLOW]:
         raise UsageError(f"the state field '{odd[0]}' does not say where the reference keeps it")
@@ -68,7 +68,7 @@ def require_sites(state: Sequence[StateField], reset: Sequence[DrawField], step:
 
 
 def site_of(draw: DrawField) -> Site:
-    """A draw of a contract as the recorder wants it."""
+    """A draw of a contract as a site of the recorder."""
     file, *numbers = (draw.site or "").rsplit(":", 2)
     if len(numbers) != 2 or not all(number.isdecimal() for number in numbers):
         raise UsageError(f"the draw '{draw.name}' has the site '{draw.site}', which is not file:line:column")
@@ -98,7 +98,6 @@ def draw_field(site: Site) -> DrawField:
 
 
 def _arguments(draw: DrawField) -> tuple[tuple[str, Any], ...]:
-    """'n=4, p=(0.5, 0.5)' as names and values."""
     try:
         call = ast.parse(f"f({draw.arguments})", mode="eval").body
         assert isinstance(call, ast.Call)

@@ -2,7 +2,7 @@
 
 Beside it, what two samples of some thousand say is coarse: limits that are off by a tenth pass. Where the arguments of
 a draw are constants, or a site says what is drawn, a candidate's own draws are compared with that distribution
-(contract/draw_samples.py).
+(contract/sample_statistics.py).
 """
 
 import ast
@@ -27,7 +27,7 @@ SIGNATURES = {
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Known:
+class KnownDistribution:
     """The distribution of one draw; arrays have a row per number of it.
 
     `shares` of the values lie below `points`, none below `low` or above `high`. Any two numbers of a draw correlate by
@@ -44,13 +44,13 @@ class Known:
     call: str = ""  # as a person knows it
 
 
-def known_draws(draws: Sequence[DrawField]) -> dict[str, Known]:
-    """By name, those whose distribution the contract says."""
+def known_draws(draws: Sequence[DrawField]) -> dict[str, KnownDistribution]:
+    """The draws whose distribution the contract states, by name."""
     found = {draw.name: known(draw) for draw in draws}
     return {name: one for name, one in found.items() if one is not None}
 
 
-def known(draw: DrawField) -> Known | None:
+def known(draw: DrawField) -> KnownDistribution | None:
     """The distribution of a draw; None where its arguments vary, or its method is none that is known here."""
     try:
         if draw.site is not None:
@@ -79,7 +79,7 @@ def _given(draw: DrawField) -> dict[str, Any]:
 
 
 def _of_site(form: str, method: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """What is recorded at a site, as a call that draws it."""
+    """The call whose distribution is that of what is recorded at a site."""
     match form:
         case "index":
             return "choice", {"a": given["n"], "p": given.get("p")}
@@ -93,7 +93,9 @@ def _of_site(form: str, method: str, given: dict[str, Any]) -> tuple[str, dict[s
             return {"gauss": "normal", "normalvariate": "normal", "rand": "random"}.get(method, method), given
 
 
-def _known(method: str, given: dict[str, Any], shape: tuple[int, ...], one: tuple[int, ...]) -> Known | None:
+def _known(
+    method: str, given: dict[str, Any], shape: tuple[int, ...], one: tuple[int, ...]
+) -> KnownDistribution | None:
     """The distribution of a call; `one` is the shape of each of several records in `shape`."""
     count = math.prod(shape)
     match method:
@@ -122,28 +124,27 @@ def _known(method: str, given: dict[str, Any], shape: tuple[int, ...], one: tupl
 
 
 def _wide(value: Any, shape: tuple[int, ...], one: tuple[int, ...]) -> np.ndarray:
-    """A bound for every number of a draw."""
     return np.broadcast_to(np.broadcast_to(np.asarray(value, np.float64), one), shape).reshape(-1)
 
 
-def _between(low: np.ndarray, high: np.ndarray) -> Known | None:
+def _between(low: np.ndarray, high: np.ndarray) -> KnownDistribution | None:
     if not (high > low).all():
         return None
     points = low[:, None] + (high - low)[:, None] * EVEN_SHARES
-    return Known(points, np.broadcast_to(EVEN_SHARES, points.shape), low, high, high > low)
+    return KnownDistribution(points, np.broadcast_to(EVEN_SHARES, points.shape), low, high, high > low)
 
 
-def _bell(loc: np.ndarray, scale: np.ndarray) -> Known | None:
+def _bell(loc: np.ndarray, scale: np.ndarray) -> KnownDistribution | None:
     if not (scale > 0).all():
         return None
     quantiles = np.array([NormalDist().inv_cdf(share) for share in EVEN_SHARES])
     points = loc[:, None] + scale[:, None] * quantiles
     far = np.full(len(loc), np.inf)
-    return Known(points, np.broadcast_to(EVEN_SHARES, points.shape), -far, far, scale > 0)
+    return KnownDistribution(points, np.broadcast_to(EVEN_SHARES, points.shape), -far, far, scale > 0)
 
 
-def _among(items: np.ndarray, chances: Any, count: int, whole: bool = False) -> Known | None:
-    """One of some numbers, each time; `whole`: an order of them, or a part of one."""
+def _among(items: np.ndarray, chances: Any, count: int, whole: bool = False) -> KnownDistribution | None:
+    """The distribution of one of some numbers; `whole`: of an order of them, or a part of one."""
     values, which = np.unique(np.asarray(items, np.float64), return_inverse=True)
     if not len(values):
         return None
@@ -154,7 +155,7 @@ def _among(items: np.ndarray, chances: Any, count: int, whole: bool = False) -> 
     chosen = np.unique(np.linspace(0, len(values) - 1, min(POINTS, len(values))).astype(int))
     together = -1 / (len(items) - 1) if whole and len(items) > 1 else 0.0
     shape = count, len(chosen)
-    return Known(
+    return KnownDistribution(
         points=np.broadcast_to(points[chosen], shape),
         shares=np.broadcast_to(below[chosen], shape),
         low=np.full(count, values[0]),

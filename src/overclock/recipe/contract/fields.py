@@ -22,7 +22,6 @@ class StateField:
 
     @property
     def exact(self) -> bool:
-        """Whether its values are whole numbers or flags."""
         return np.dtype(self.dtype).kind in "biu"
 
 

@@ -1,4 +1,4 @@
-"""contract.toml: what a project's two sides must agree on, written so that a person can check and change it.
+"""Reads and writes contract.toml: what a project's two sides must agree on, for people to check and change.
 
 State fields say where the reference keeps them; draws say in which order the reference takes its random numbers;
 tolerances are zero unless a line with a reason says otherwise. It lies outside the candidate's folder.
@@ -43,7 +43,7 @@ class Closeness:
     limits: Limits | None = None
 
     def of(self, name: str, group: str) -> tuple[float, float]:
-        """(per step, free running) of a field: its own numbers, or those of its group."""
+        """The tolerances (per step, free running) of a field: its own, or those of its group."""
         given = [table.get(name, table.get(group, 0.0)) for table in (self.per_step, self.free_running)]
         return given[0], given[1]
 
@@ -68,7 +68,7 @@ class ContractFile:
         return all(draw.site is not None for draw in draws) and (bool(draws) or self.codec is not None)
 
     def contracts(self) -> dict[Precision, Contract]:
-        """As the verifier wants them."""
+        """The verifier's contract for each precision."""
         return {precision: self._contract(close) for precision, close in self.precisions.items()}
 
     def _contract(self, close: Closeness) -> Contract:
@@ -98,7 +98,7 @@ class ContractFile:
 
 
 def load_contract(path: Path) -> ContractFile:
-    """The contract of a file, or one sentence on what is wrong with it."""
+    """Read a contract.toml; UsageError says what is wrong with it."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         if data.pop("schema", None) != SCHEMA:
@@ -141,7 +141,7 @@ def _closeness(table: dict[str, Any]) -> Closeness:
 
 
 def write_contract(contract: ContractFile, folder: Path) -> None:
-    """A contract.toml in a folder, and the file of its codec."""
+    """Write contract.toml into a folder, and the file of its codec if it has one."""
     if contract.codec is not None:
         write_whole(folder / contract.codec, codec_to_json(contract.shapes).encode())
     write_whole(folder / FILE, format_contract(contract).encode())

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from overclock.recipe.contract import rules
+from overclock.recipe.contract.candidate_randomness import distributions, samples, time_limit
 from overclock.recipe.contract.cases import SPACES, RecordedCases
-from overclock.recipe.contract.draw_modules import distributions, samples, time_limit
 from overclock.recipe.contract.file import ContractFile, load_contract
-from overclock.recipe.contract.values import bounded, close_to, equal
+from overclock.recipe.contract.outputs import bounded, close_to, equal
 from overclock.recipe.survey.live import paths
 from overclock.verify.property.calls import read_by
 from overclock.verify.property.module import Module
@@ -36,30 +36,28 @@ def contract_modules(cls: str, contract: ContractFile) -> tuple[Module, ...]:
     if recorded.codec is not None:
         read_by(recorded.read_in_step, f"{cls}.step")
     read_by(functools.partial(recorded.read_in_reset, depth=depth, attributes=attributes), f"{cls}.reset")
-    at_boundary: dict[str, Any] = {}
-    if bounded(contract):
-        at_boundary = {"boundary": recorded.boundary, "apply": recorded.apply}
-    by_seed: dict[str, Any] = {"boundary": _seeds, "apply": recorded.apply_seed} if contract.reset_draws else {}
-    luck = cls, recorded, by_seed, attributes
+    seeded = (_seeds, recorded.apply_seed) if contract.reset_draws else (None, None)
+    searched = (recorded.boundary, recorded.apply) if bounded(contract) else (None, None)
     return (
         # Of a reset: many classes have no constructor of their own, and spaces that are attributes of the class.
         Module("spaces", (f"{cls}.reset",), recorded.spaces_case, rules.spaces, (), equal(contract, *BOUNDS),
                depth=depth, attributes=attributes),
-        *samples(*luck),
+        *samples(cls, recorded, _seeds, attributes),
         Module(
-            "reset", (f"{cls}.reset",), recorded.reset_case, rules.reset, (), close_to(contract), **by_seed,
-            depth=depth, attributes=attributes,
+            "reset", (f"{cls}.reset",), recorded.reset_case, rules.reset, (), close_to(contract), *seeded,
+            depth, attributes,
         ),
         Module(
             "transition", (f"{cls}.step",), recorded.step_case, rules.transition, (),
-            close_to(contract, "reward", flags=("terminated",)), **at_boundary, depth=depth, attributes=attributes,
+            close_to(contract, "reward", flags=("terminated",)), *searched, depth, attributes,
         ),
         Module(
             "observe", (f"{cls}.reset", f"{cls}.step"), recorded.observe_case, rules.observe, (),
-            close_to(contract, "obs", state=False), **at_boundary, depth=depth, attributes=attributes,
+            close_to(contract, "obs", state=False), *searched, depth, attributes,
         ),
         time_limit(recorded),
-        *distributions(*luck),  # last: slow beside the others, and rarely the first to see a mistake
+        # Last: slow beside the others, and rarely the first to see a mistake.
+        *distributions(cls, recorded, _seeds, attributes),
     )  # fmt: skip
 
 

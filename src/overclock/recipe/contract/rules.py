@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from overclock.recipe.contract.draw_samples import Facts
+from overclock.recipe.contract.sample_statistics import SampleStatistics
 
 Values = dict[str, Any]
 SEED = "@seed"  # an input that no field of a state is called like
@@ -35,39 +35,41 @@ def described(space: Any) -> Values:
 
 def draw(later: bool, env: Any, params: Any, inputs: Values) -> Values:
     """The draw of a reset from a seed; `later`: of a later event of one stream, as every reset but the first is."""
-    return _reset_draw(env, params, inputs["seed"], later)
+    return _drawn(env, params, inputs["seed"], later)
 
 
 def draw_step(later: bool, env: Any, params: Any, inputs: Values) -> Values:
-    """The draw of a step in a state."""
-    return _step_draw(env, params, _state_of(env, params, inputs), inputs[SEED], later)
+    """The draw of a step in a state; `later` as for `draw`."""
+    return _drawn(env, params, inputs[SEED], later, _state_of(env, params, inputs))
 
 
-def known_reset(facts: Facts, env: Any, params: Any, inputs: Values) -> Values:
-    """What the draws of very many resets are like."""
+def known_reset(statistics: SampleStatistics, env: Any, params: Any, inputs: Values) -> Values:
+    """The statistics of the draws of very many resets."""
     import jax
     import jax.numpy as jnp
 
-    numbers = jnp.arange(facts.events, dtype=jnp.uint32)
-    return facts.of(jnp, jax.vmap(lambda number: _reset_draw(env, params, number, inputs[LATER]))(numbers))
+    numbers = jnp.arange(statistics.events, dtype=jnp.uint32)
+    return statistics.of(jnp, jax.vmap(lambda number: _drawn(env, params, number, inputs[LATER]))(numbers))
 
 
-def known_step(facts: Facts, env: Any, params: Any, inputs: Values) -> Values:
-    """What the draws of very many steps are like, equally many from each of some states."""
+def known_step(statistics: SampleStatistics, env: Any, params: Any, inputs: Values) -> Values:
+    """The statistics of the draws of very many steps, equally many from each of some states."""
     import jax
     import jax.numpy as jnp
 
     states = {name: values for name, values in inputs.items() if name != LATER}
     count = len(next(iter(states.values())))
-    each = -(-facts.events // count)
+    each = -(-statistics.events // count)
 
     def of_state(state: Values, numbers: Any) -> Values:
         rules = _state_of(env, params, state)
-        return jax.vmap(lambda number: _step_draw(env, params, rules, number, inputs[LATER]))(numbers)
+        return jax.vmap(lambda number: _drawn(env, params, number, inputs[LATER], rules))(numbers)
 
     drawn = jax.vmap(of_state)(states, jnp.arange(count * each, dtype=jnp.uint32).reshape(count, each))
-    events = {name: values.reshape(count * each, *values.shape[2:])[: facts.events] for name, values in drawn.items()}
-    return facts.of(jnp, events)
+    events = {
+        name: values.reshape(count * each, *values.shape[2:])[: statistics.events] for name, values in drawn.items()
+    }
+    return statistics.of(jnp, events)
 
 
 def time_limit(env: Any, params: Any, inputs: Values) -> Values:
@@ -86,19 +88,15 @@ def time_limit(env: Any, params: Any, inputs: Values) -> Values:
 
 
 def reset(env: Any, params: Any, inputs: Values) -> Values:
-    """The first state from a draw."""
-    from overclock.vector.host import named_leaves
-
-    return named_leaves(env.init(_draw_of(env, params, inputs, reset=True), params))
+    """The first state of an episode from its draw."""
+    return _named(env.init(_draw_of(env, params, inputs, reset=True), params))
 
 
 def transition(env: Any, params: Any, inputs: Values) -> Values:
-    """One step of the rules."""
-    from overclock.vector.host import named_leaves
-
+    """The state after one step, with its reward and its end."""
     state, drawn = _state_of(env, params, inputs), _draw_of(env, params, inputs, reset=False)
     after, reward, terminated = env.transition(state, inputs["action"], drawn, params)
-    return {**named_leaves(after), "reward": reward, "terminated": terminated}
+    return {**_named(after), "reward": reward, "terminated": terminated}
 
 
 def observe(env: Any, params: Any, inputs: Values) -> Values:
@@ -106,18 +104,20 @@ def observe(env: Any, params: Any, inputs: Values) -> Values:
     return {"obs": env.observe(_state_of(env, params, inputs), params)}
 
 
-def _reset_draw(env: Any, params: Any, number: Any, later: Any) -> Values:
-    from overclock.env import Section
+def _named(value: Any) -> Values:
     from overclock.vector.host import named_leaves
 
-    return named_leaves(env.draw_reset(_stream(number, later).of_section(Section.RESET), params))
+    return named_leaves(value)
 
 
-def _step_draw(env: Any, params: Any, state: Any, number: Any, later: Any) -> Values:
+def _drawn(env: Any, params: Any, number: Any, later: Any, state: Any = None) -> Values:
+    """The draw of a step in a state, without one of a reset."""
     from overclock.env import Section
-    from overclock.vector.host import named_leaves
 
-    return named_leaves(env.draw_step(_stream(number, later).of_section(Section.STEP), state, params))
+    stream = _stream(number, later)
+    if state is None:
+        return _named(env.draw_reset(stream.of_section(Section.RESET), params))
+    return _named(env.draw_step(stream.of_section(Section.STEP), state, params))
 
 
 def _stream(number: Any, later: Any) -> Any:
@@ -132,11 +132,12 @@ def _stream(number: Any, later: Any) -> Any:
 
 def _state_of(env: Any, params: Any, inputs: Values) -> Any:
     import jax
+    import jax.numpy as jnp
 
     from overclock.verify.sides.jax_subject import unflatten
 
-    like = jax.eval_shape(lambda: env.init(_zeros(_draw_like(env, params, reset=True)), params))
-    return unflatten(inputs, like)
+    draw = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), _draw_like(env, params, reset=True))
+    return unflatten(inputs, jax.eval_shape(lambda: env.init(draw, params)))
 
 
 def _draw_of(env: Any, params: Any, inputs: Values, reset: bool) -> Any:
@@ -155,10 +156,3 @@ def _draw_like(env: Any, params: Any, reset: bool) -> Any:
         return jax.eval_shape(lambda: env.draw_reset(rng.of_section(Section.RESET), params))
     state = jax.eval_shape(lambda: env.init(env.draw_reset(rng.of_section(Section.RESET), params), params))
     return jax.eval_shape(lambda state: env.draw_step(rng.of_section(Section.STEP), state, params), state)
-
-
-def _zeros(like: Any) -> Any:
-    import jax
-    import jax.numpy as jnp
-
-    return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), like)

@@ -36,18 +36,16 @@ class Limits:
 
     @property
     def fields(self) -> list[str]:
-        """The state fields that they speak of."""
         return list(dict.fromkeys(_parsed(place)[0] for place in self.at))
 
     def renamed(self, names: Mapping[str, str]) -> "Limits":
-        """The same with other names of the state fields."""
         at = {
             names[name] + place.removeprefix(name): self.at[place] for place in self.at for name in [_parsed(place)[0]]
         }
         return dataclasses.replace(self, at=at)
 
     def distance(self, state: Arrays) -> np.ndarray:
-        """How far the state of every lane is from the nearest of them."""
+        """How far the state of every lane is from its nearest threshold."""
         found = []
         for place, values in self.at.items():
             name, index = _parsed(place)

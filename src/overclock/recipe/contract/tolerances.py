@@ -53,7 +53,7 @@ class Numbers:
 
 
 def closeness(known: Numbers) -> dict[Precision, Closeness]:
-    """The tolerances in both precisions."""
+    """The tolerances in both precisions, from what is known about the reference's numbers."""
     return {"float64": _double(known), "float32": _single(known)}
 
 

@@ -10,8 +10,8 @@ from overclock.errors import MissingError
 from overclock.files import finite
 from overclock.recipe.contract.file import FILE as CONTRACT
 from overclock.recipe.export.accepted import Accepted
+from overclock.recipe.export.environment_class import Made
 from overclock.recipe.export.episodes import Recording
-from overclock.recipe.export.made_candidate import Made
 from overclock.recipe.export.names import Names
 from overclock.recipe.export.origin import Origin
 from overclock.recipe.export.readme import readme_facts

@@ -11,9 +11,9 @@ from pathlib import Path
 from overclock.errors import UsageError
 from overclock.files import check_folder, require_empty
 from overclock.recipe.export.accepted import Accepted, accepted
+from overclock.recipe.export.environment_class import Made, asked, made_by
 from overclock.recipe.export.episodes import LANES, MODES, Recording, record_episodes, replay
 from overclock.recipe.export.files import package_files
-from overclock.recipe.export.made_candidate import Made, asked, made_by
 from overclock.recipe.export.names import names_for
 from overclock.recipe.export.origin import origin_of, require_same
 from overclock.recipe.judging.hygiene.frozen import unpacked

@@ -19,7 +19,7 @@ class UnansweredError(Exception):
 
 
 class CutError(Exception):
-    """The answer broke off. Raised by the chunks of an answer."""
+    """The answer broke off; raised while its chunks are read."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,15 +41,15 @@ class ModelBackend(Protocol):
         ...
 
     def answer(self, call: Call) -> Answer:
-        """Answer, or raise UnansweredError."""
+        """Begin to answer; raises UnansweredError if there is no answer."""
         ...
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections of this backend."""
         ...
 
 
-def problem(status: int, reason: str, message: str) -> bytes:
-    """An error that every dialect's clients understand, and whose message they show."""
+def error_body(status: int, reason: str, message: str) -> bytes:
+    """The body of an error that clients of every dialect understand and show."""
     error = {"type": reason, "code": status, "status": reason.upper(), "message": message}
     return json.dumps({"type": "error", "error": error}).encode()

@@ -1,4 +1,4 @@
-"""One request of an agent, understood: what it asks for, the most it can cost, and which secrets it carries."""
+"""One parsed request of an agent: what it asks for, the most it can cost, and which secrets it carries."""
 
 import dataclasses
 import json
@@ -10,13 +10,13 @@ from overclock.recipe.gateway.dialects.base import Operation
 from overclock.recipe.gateway.prices import ModelPrice
 
 SHORTEST_SECRET = 8  # blanking anything shorter would blank ordinary text
-BLANKED = "[key]"
+REDACTED = "[key]"
 BYTES_PER_TOKEN = 3
 ONE_EACH = b"0123456789" + bytes(range(0x80, 0x100))  # digits, and what is not ASCII
 
 
 class BadCallError(Exception):
-    """The request cannot be served; the message says why."""
+    """The request cannot be served; the message says why, `status` is the HTTP status."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class BadCallError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """A POST in one of the dialects. Header names are lower case."""
+    """A POST request in one of the dialects. Header names are lower case."""
 
     dialect: Dialect
     operation: Operation
@@ -39,7 +39,7 @@ class Call:
 
     @classmethod
     def parse(cls, target: str, headers: Mapping[str, str], body: bytes) -> "Call":
-        """Understand a request; raises BadCallError if it is none that can be metered."""
+        """Parse a request; raises BadCallError for one that cannot be metered."""
         address = urlsplit(target)
         known = recognise(address.path)
         if known is None:
@@ -60,7 +60,7 @@ class Call:
 
     @property
     def model(self) -> str:
-        """The model's name."""
+        """The name of the model, as the path or the body says it."""
         return self.dialect.model(self.path, self.json)
 
     @property
@@ -68,9 +68,9 @@ class Call:
         """Whether the answer is asked for as a stream of events."""
         return self.dialect.streams(self.path, self.json)
 
-    def limited(self, most: int) -> "Call":
+    def with_limit(self, most: int) -> "Call":
         """The same call with a limit of output tokens, if it has none and can have one."""
-        if self.dialect.max_output(self.json) is None and self.dialect.limited(self.json, most) is not None:
+        if self.dialect.max_output(self.json) is None and self.dialect.with_limit(self.json, most) is not None:
             return dataclasses.replace(self, limit=most)
         return self
 
@@ -78,7 +78,7 @@ class Call:
         """The body as the provider must see it, so that the limit holds and the usage is reported."""
         content = self.json
         if self.limit is not None:
-            content = self.dialect.limited(content, self.limit) or content
+            content = self.dialect.with_limit(content, self.limit) or content
         content = self.dialect.to_forward(content)
         # Written anew: of a name that comes twice in the agent's bytes we read the last, and a provider may the first.
         return json.dumps(content).encode()
@@ -97,12 +97,12 @@ class Call:
         return price.worst(prompt, answer * self.dialect.alternatives(self.json))
 
 
-def blanked(body: bytes, secrets: tuple[str | None, ...]) -> str:
-    """A body as it may be recorded: an agent may well print its own key into the conversation."""
+def redacted(body: bytes, secrets: tuple[str | None, ...]) -> str:
+    """A body without secrets, to be recorded: an agent may print its own key into the conversation."""
     text = body.decode("utf-8", "backslashreplace")
     for secret in secrets:
         if secret and len(secret) >= SHORTEST_SECRET:
-            text = text.replace(secret, BLANKED)
+            text = text.replace(secret, REDACTED)
     return text
 
 

@@ -1,4 +1,4 @@
-"""Answers from a recording: the same run again, without a provider and without paying."""
+"""Answers calls from a recording: the same run again, without a provider and without paying."""
 
 import dataclasses
 import json
@@ -9,7 +9,7 @@ from overclock.recipe.gateway.backend import Answer, CutError, UnansweredError
 from overclock.recipe.gateway.call import Call
 from overclock.recipe.gateway.dialects import DIALECTS, Dialect, Json
 from overclock.recipe.gateway.exchange import Exchange
-from overclock.recipe.gateway.normal import fingerprint, first_difference, normalised
+from overclock.recipe.gateway.normalise import fingerprint, first_difference, normalised
 from overclock.recipe.gateway.reader import EVENT_STREAM, split_events
 
 DOES_NOT_FIT = 422  # not 409, which clients take for something that passes
@@ -41,12 +41,11 @@ class Cassette:
         self._recorded = [self._prepare(exchange) for exchange in exchanges]
 
     def unused(self) -> int:
-        """How many answers nobody has asked for yet."""
+        """The number of answers that nobody has asked for yet."""
         with self._taking:
             return sum(not recorded.used for recorded in self._recorded)
 
     def answer(self, call: Call) -> Answer:
-        """As `ModelBackend.answer`."""
         exchange = self._take(call)
         if not exchange.content_type:
             paid = exchange.charged == "reservation"
@@ -55,7 +54,7 @@ class Cassette:
         return Answer(exchange.status or 200, exchange.content_type, _chunks(exchange, text.encode()))
 
     def close(self) -> None:
-        """As `ModelBackend.close`."""
+        """Do nothing: a recording holds no connection."""
 
     def _prepare(self, exchange: Exchange) -> _Recorded:
         dialect, request = DIALECTS[exchange.dialect], json.loads(exchange.request)
@@ -92,7 +91,7 @@ class Cassette:
 
 
 def _shape(dialect: Dialect, operation: str, model: str, streamed: bool, request: Json) -> tuple:
-    turns = tuple(said.kind for said in dialect.said(request))
+    turns = tuple(said.kind for said in dialect.conversation(request))
     tools = tuple(sorted(tool.name for tool in dialect.tools(request)))
     return (dialect.name, operation, model, streamed, turns, tools)
 

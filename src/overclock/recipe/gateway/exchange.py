@@ -1,4 +1,4 @@
-"""What the gateway tells about every call, twice: when it is opened and when it is closed.
+"""What the gateway records about every call, once when it is opened and once when it is closed.
 
 The opened record is written before anything is forwarded and carries the reserved dollars. The closed record is written
 before the end of the answer reaches the agent, and carries what was paid. A kill in between, at any moment, therefore
@@ -22,7 +22,7 @@ Charged = Literal["usage", "reservation", "nothing"]
 
 @dataclasses.dataclass(frozen=True)
 class Exchange:
-    """One call, without any header: keys cannot leak from here. Bodies are text, keys blanked wherever they occur."""
+    """One call, without any header: keys cannot leak from here. Bodies are text, keys redacted wherever they occur."""
 
     id: str  # the same in both stages
     stage: Stage
@@ -44,18 +44,17 @@ class Exchange:
     usage: Usage = Usage()
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return dataclasses.asdict(self)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> "Exchange":
-        """From what `as_dict` gave."""
+        """The record of which `as_dict` gave `content`."""
         return cls(**{**content, "usage": Usage(**content["usage"])})
 
 
 class Recorder(Protocol):
-    """Where exchanges go, a run's journal for one. Called from many threads, but never from two at once."""
+    """Keeps exchanges, as a run's journal does. Called from many threads, but never from two at once."""
 
     def record(self, exchange: Exchange) -> None:
-        """Keep it, so that it survives the death of this process from the moment of return."""
+        """Store the exchange so that it survives a kill of this process once this returns."""
         ...

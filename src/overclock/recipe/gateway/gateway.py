@@ -1,4 +1,4 @@
-"""The loopback proxy between a coding agent and a model: it meters, holds the cap, and records every call."""
+"""The loopback proxy between a coding agent and a model: it meters and records every call and enforces the cap."""
 
 import contextlib
 import hmac
@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from overclock.errors import UsageError
-from overclock.recipe.gateway.backend import Answer, CutError, ModelBackend, UnansweredError, problem
+from overclock.recipe.gateway.backend import Answer, CutError, ModelBackend, UnansweredError, error_body
 from overclock.recipe.gateway.call import Call
+from overclock.recipe.gateway.client_connection import Client
 from overclock.recipe.gateway.dialects import DIALECTS, DialectName
 from overclock.recipe.gateway.exchange import Recorder
 from overclock.recipe.gateway.ledger import Ledger, OpenCall, Outcome, UnrecordedError
@@ -18,7 +19,6 @@ from overclock.recipe.gateway.prices import Prices
 from overclock.recipe.gateway.reader import Reader, data_of, messages, split_events
 from overclock.recipe.gateway.server import LoopbackServer, UnixServer
 from overclock.recipe.gateway.usage import Usage
-from overclock.recipe.gateway.wire import Client
 
 PAYMENT_REQUIRED = 402  # ends every agent we know at once, with our message shown
 BAD_REQUEST = 400  # the agent may ask otherwise
@@ -86,11 +86,11 @@ class Gateway:
                 self._unix_socket.unlink()
 
     def base_url(self, dialect: DialectName, port: int | None = None) -> str:
-        """What an agent of this dialect takes as its base URL; with a port, behind a forwarder inside a sandbox."""
+        """The base URL for an agent of this dialect; `port` is that of a forwarder inside a sandbox."""
         return f"http://127.0.0.1:{port or self._loopback.server_port}{DIALECTS[dialect].prefix}"
 
     def spent(self) -> Usage:
-        """What was paid so far, the amount at the start included."""
+        """What was paid so far, with the amount at the start."""
         return self._meter.spent()
 
     def reserved(self) -> float:
@@ -99,7 +99,7 @@ class Gateway:
 
     @property
     def failure(self) -> Exception | None:
-        """Why calls could no longer be recorded, if so; nothing is forwarded since."""
+        """Why calls could no longer be recorded, or None; after a failure nothing is forwarded."""
         return self._ledger.failure
 
     def _serve(self, call: Call, client: Client) -> None:
@@ -110,7 +110,7 @@ class Gateway:
             self._serve_metered(call, client)
         except RefusedError as error:
             status = BAD_REQUEST if error.reason == "not_metered" else PAYMENT_REQUIRED
-            body = problem(status, error.reason, str(error))
+            body = error_body(status, error.reason, str(error))
             with contextlib.suppress(UnrecordedError):
                 self._ledger.refuse(call, status, body)
             client.problem(status, error.reason, str(error))
@@ -134,7 +134,7 @@ class Gateway:
         self._pass_on(opened, answer, client)
 
     def _pass_on(self, opened: OpenCall, answer: Answer, client: Client) -> None:
-        """Pass pieces on as they come, except the end: from the first word of it on, only when the call is recorded."""
+        """Pass pieces on as they come; the end of the answer only once the call is recorded."""
         reader = Reader(opened.call.dialect, answer.content_type)
         passed, held = [], []
         if reader.streamed:
@@ -164,7 +164,7 @@ class Gateway:
             client.whole(answer.status, answer.content_type, body, answer.headers)
 
     def _while_wanted(self, answer: Answer, client: Client) -> Iterator[bytes]:
-        """The pieces of an answer; when the agent has gone, for a while longer, to learn what was used."""
+        """The pieces of an answer; for a limited time after the agent has gone, to learn what was used."""
         deadline = None
         for piece in answer.chunks:
             yield piece
@@ -175,7 +175,7 @@ class Gateway:
 
 
 def _without_hidden(call: Call, events: bytes) -> bytes:
-    """The end of a stream without what the agent did not ask for."""
+    """The end of a stream without events that the agent did not ask for (`Dialect.hidden`)."""
     dialect = call.dialect
     if dialect.to_forward(call.json) is call.json:
         return events

@@ -5,7 +5,7 @@ import threading
 import time
 import uuid
 
-from overclock.recipe.gateway.call import Call, blanked
+from overclock.recipe.gateway.call import Call, redacted
 from overclock.recipe.gateway.exchange import Charged, Exchange, Recorder
 from overclock.recipe.gateway.meter import Meter, RefusedError, Reservation
 from overclock.recipe.gateway.prices import ModelPrice, Prices
@@ -19,7 +19,7 @@ class UnrecordedError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class OpenCall:
-    """A call under way."""
+    """A call that was let through and is not yet paid."""
 
     call: Call
     price: ModelPrice | None
@@ -29,7 +29,7 @@ class OpenCall:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """How a call ended."""
+    """How a call ended: what was answered, and which tokens the provider reported."""
 
     status: int
     content_type: str = ""
@@ -56,7 +56,7 @@ class Ledger:
         self._require_metered(call)
         price = self._prices.find(call.model)
         if price is not None and self._meter.cap is not None:
-            call = call.limited(min(self._max_output, price.max_output))
+            call = call.with_limit(min(self._max_output, price.max_output))
         reservation = None
         if call.operation == "generate":
             reservation = self._meter.reserve(None if price is None else call.worst(price), call.model)
@@ -66,7 +66,8 @@ class Ledger:
         try:
             self._record(exchange)
         except UnrecordedError:
-            self.forget(reservation)
+            if reservation is not None:  # the call never goes out
+                self._meter.settle(reservation, Usage())
             raise
         return OpenCall(call, price, reservation, exchange)
 
@@ -82,13 +83,8 @@ class Ledger:
     def refuse(self, call: Call, status: int, body: bytes) -> None:
         """Record a call that was not let through."""
         exchange = self._exchange(call, None)
-        answer = blanked(body, self._all_secrets(call))
+        answer = redacted(body, self._all_secrets(call))
         self._record(dataclasses.replace(exchange, stage="closed", status=status, response=answer))
-
-    def forget(self, reservation: Reservation | None) -> None:
-        """Give back what was reserved for a call that never went out."""
-        if reservation is not None:
-            self._meter.settle(reservation, Usage())
 
     def close(self, opened: OpenCall, outcome: Outcome) -> None:
         """Record what a call cost, then pay it; raises UnrecordedError once it is paid."""
@@ -99,7 +95,7 @@ class Ledger:
             seconds=time.time() - opened.exchange.opened_at,
             status=outcome.status,
             content_type=outcome.content_type,
-            response=blanked(outcome.body, self._all_secrets(opened.call)),
+            response=redacted(outcome.body, self._all_secrets(opened.call)),
             complete=outcome.complete,
             charged=charged,
             usage=usage,
@@ -125,7 +121,7 @@ class Ledger:
             path=call.path,
             streamed=call.streams,
             opened_at=time.time(),
-            request=blanked(call.body, self._all_secrets(call)),
+            request=redacted(call.body, self._all_secrets(call)),
             reserved=reservation.dollars if reservation else 0.0,
         )
 

@@ -1,4 +1,4 @@
-"""Holds the cap: every call reserves the most it can cost before it is forwarded, and pays what it did cost after it.
+"""Enforces the cap: a call reserves the most it can cost before it is forwarded, and pays its real cost afterwards.
 
 A call is refused if what is spent plus its own worst case passes the cap. If it fits, but not beside the calls that
 are under way, it waits until they have been paid: calls in parallel can neither overshoot together nor starve one
@@ -50,7 +50,7 @@ class Meter:
         self._closed = False
 
     def spent(self) -> Usage:
-        """What was paid, the amount at the start included; calls under way are not."""
+        """What was paid, with the amount at the start and without calls under way."""
         with self._changed:
             return self._spent
 

@@ -1,4 +1,4 @@
-"""What a call costs: dated list prices that a user's own table overrides. No price is never a price of zero."""
+"""What a call costs: dated list prices, which a user's own table overrides. A missing price is never zero."""
 
 import dataclasses
 import datetime
@@ -41,7 +41,7 @@ class ModelPrice:
     max_output: int = MAX_OUTPUT
 
     def dollars(self, tokens: Tokens) -> float:
-        """What these tokens cost."""
+        """The price of the tokens of one call."""
         price = self._at(tokens.input)
         plain = max(0, tokens.input - tokens.cached - tokens.cache_write)
         written = max(0, tokens.cache_write - tokens.cache_write_hour)

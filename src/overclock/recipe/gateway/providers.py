@@ -54,11 +54,10 @@ class Providers:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """As `ModelBackend.secrets`."""
         return tuple(upstream.key for upstream in self._upstreams.values() if upstream.key)
 
     def answer(self, call: Call) -> Answer:
-        """As `ModelBackend.answer`; returns as soon as the provider begins to answer."""
+        """Answer as soon as the provider begins to; its pieces come as they arrive."""
         upstream, httpx = self._upstreams.get(call.dialect.name), self._httpx
         if upstream is None:
             raise UnansweredError(f"No provider is configured for the dialect '{call.dialect.name}'.", paid=False)
@@ -76,7 +75,6 @@ class Providers:
         return Answer(response.status_code, content_type, self._chunks(response), headers)
 
     def close(self) -> None:
-        """As `ModelBackend.close`."""
         self._client.close()
 
     def _chunks(self, response: "httpx.Response") -> Iterator[bytes]:

@@ -1,4 +1,8 @@
-"""Reads what a provider says was used, out of an answer that passes by, whole or as a stream of events."""
+"""Reads the usage that a provider reports out of an answer while it is passed on, whole or as a stream of events.
+
+Events are split by hand instead of with httpx-sse, which decodes them from an httpx response only, without the bytes
+that have to be passed on unchanged.
+"""
 
 import codecs
 import json
@@ -25,11 +29,11 @@ class Reader:
 
     @property
     def tokens(self) -> Tokens | None:
-        """The usage so far."""
+        """The tokens that were reported so far, or None."""
         return self.dialect.tokens(self._usage) if self._usage else None
 
     def feed(self, chunk: bytes) -> None:
-        """Take the next bytes."""
+        """Read the next bytes of the answer."""
         self._pending += chunk
         if self.streamed:
             *events, self._pending = BETWEEN_EVENTS.split(self._pending)
@@ -37,7 +41,7 @@ class Reader:
                 self._take_event(event)
 
     def end(self) -> None:
-        """The provider has closed the answer."""
+        """Read what is left; called when the provider has closed the answer."""
         if self.streamed:
             self._take_event(self._pending)
         else:

@@ -1,14 +1,19 @@
-"""The gateway's ears: an HTTP server on loopback, and the same on a unix socket for sandboxes without a network."""
+"""The gateway's HTTP servers: one on loopback, and one on a Unix socket for sandboxes without a network.
+
+The standard library's server with a thread for each call, not starlette and uvicorn: calls wait for the budget and for
+blocking clients, bodies may be packed in ways that starlette does not unpack, and whether an agent has hung up must be
+known before anything is forwarded; with them it would take more lines and two packages.
+"""
 
 import logging
 import os
 import socketserver
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 from overclock.recipe.gateway.call import BadCallError, Call
-from overclock.recipe.gateway.wire import Client, read_body
+from overclock.recipe.gateway.client_connection import Client, read_body
 
 log = logging.getLogger(__name__)
 Serve = Callable[[Call, Client], None]
@@ -16,14 +21,14 @@ REQUEST_SECONDS = 600.0  # the longest silence in a request, or in the reading o
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Hands each call to `serve`. Everything an agent asks besides is answered here and costs nothing."""
+    """Hands each call to `serve`. Any other request of an agent is answered here and costs nothing."""
 
     protocol_version = "HTTP/1.1"
     timeout = REQUEST_SECONDS
     serve: Serve  # set by the servers below
 
     def do_GET(self) -> None:
-        """Lists of models are empty; a WebSocket is not offered, so that agents turn to HTTP at once."""
+        """Answer with an empty list of models; refuse a WebSocket, so that agents use HTTP at once."""
         if self.headers.get("upgrade"):
             Client(self).problem(426, "upgrade_required", "The gateway speaks plain HTTP.")
         else:
@@ -32,7 +37,7 @@ class Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET  # noqa: N815
 
     def do_POST(self) -> None:
-        """A call, the only one of its connection: nothing idles, and nothing outlives the gateway."""
+        """Serve one call, the only one of its connection, so that no idle connection outlives the gateway."""
         self.close_connection = True
         client = Client(self)
         try:
@@ -44,38 +49,33 @@ class Handler(BaseHTTPRequestHandler):
         type(self).serve(call, client)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Into the log, not onto the terminal."""
+        """Write into the log instead of onto the terminal."""
         log.debug(format, *args)
 
 
-class LoopbackServer(ThreadingHTTPServer):
-    """On 127.0.0.1, at a free port."""
-
+class _Threaded(socketserver.ThreadingMixIn):
     daemon_threads = True
     request_queue_size = 128
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Write into the log instead of onto the terminal."""
+        log.exception("a call to the gateway failed")
+
+
+class LoopbackServer(_Threaded, HTTPServer):
+    """A server on 127.0.0.1, at a free port."""
 
     def __init__(self, serve: Serve) -> None:
         super().__init__(("127.0.0.1", 0), _handler(serve))
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Into the log, not onto the terminal."""
-        log.exception("a call to the gateway failed")
 
-
-class UnixServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    """On a unix socket that only its owner may use."""
-
-    daemon_threads = True
-    request_queue_size = 128
+class UnixServer(_Threaded, socketserver.UnixStreamServer):
+    """A server on a Unix socket that only its owner may use."""
 
     def __init__(self, path: Path, serve: Serve) -> None:
         path.unlink(missing_ok=True)
         super().__init__(str(path), _handler(serve))
         os.chmod(path, 0o600)
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Into the log, not onto the terminal."""
-        log.exception("a call to the gateway failed")
 
 
 def _handler(serve: Serve) -> type[Handler]:

@@ -16,7 +16,7 @@ from overclock.entry_point import EntryPoint
 from overclock.errors import UsageError
 from overclock.recipe.contract.file import Closeness, ContractFile, load_contract
 from overclock.recipe.contract.modules import step_from_boundary
-from overclock.recipe.contract.values import output
+from overclock.recipe.contract.outputs import output
 from overclock.recipe.judging.verdict import ComparedFunction, FunctionsGate, FunctionsLevel
 from overclock.recipe.project.project import ModulePlan, checkable
 from overclock.verify.contract import Precision

@@ -12,7 +12,7 @@ from overclock.recipe.judging.rust import target as rust
 from overclock.recipe.judging.verdict import Failure
 from overclock.recipe.loop.prompts import render
 from overclock.recipe.project.project import ModulePlan, Project, checkable
-from overclock.recipe.survey.static.listed import language
+from overclock.recipe.survey.static.other_languages import language
 
 MAIN = {"jax": "env.py", "rust": "src/lib.rs"}
 PART = {"jax": "{}.py", "rust": "src/{}.rs"}

@@ -16,8 +16,8 @@ from overclock.recipe.agents.replay import ReplayAgent
 from overclock.recipe.gateway import Prices
 from overclock.recipe.judging.rust import target as rust
 from overclock.recipe.loop.briefing import Briefing, source_text
+from overclock.recipe.loop.context import RunOptions
 from overclock.recipe.loop.specification import KIND as SPECIFICATION
-from overclock.recipe.loop.ways import Ways
 from overclock.recipe.loop.workers import BUILT_IN, require_workers
 from overclock.recipe.project.project import Project
 from overclock.recipe.project.twin import also_spec, project_twin, transfer_plan
@@ -34,19 +34,19 @@ from overclock.verify.sides.process import CouldNotVerifyError, ProcessSubject
 HERE = "Nothing was started"
 
 
-def require_means(project: Project, ways: Ways) -> None:
+def require_means(project: Project, options: RunOptions) -> None:
     """Refuse a run whose agent, sandbox, prices or compiler are not there."""
-    require_workers(project, ways)
-    sandboxes.by_name(ways.sandbox)
-    Prices.load(ways.prices)
+    require_workers(project, options)
+    sandboxes.by_name(options.sandbox)
+    Prices.load(options.prices)
     if project.target == "rust":
         rust.require_toolchain()
-    if ways.agent is not None or project.agent.name == BUILT_IN:
+    if options.agent is not None or project.agent.name == BUILT_IN:
         return
     with tempfile.TemporaryDirectory(prefix="overclock-") as place:
         agent = by_name(
             project.agent.name, run="", logs=Path(place, "logs"), home=Path(place, "home"),
-            model=project.agent.model or None, program=ways.program,
+            model=project.agent.model or None, program=options.program,
         )  # fmt: skip
         if isinstance(agent, CommandAgent):
             agent.check_version()

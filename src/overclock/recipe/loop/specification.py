@@ -27,8 +27,8 @@ from overclock.recipe.project.project import (
     load_project,
 )
 from overclock.recipe.project.values import safe_name
+from overclock.recipe.references.static_check import ENTRY
 from overclock.recipe.references.surveyor import Surveyed
-from overclock.recipe.references.written_source import ENTRY
 from overclock.recipe.survey.static.decompose import plan
 from overclock.recipe.survey.static.source import Source
 

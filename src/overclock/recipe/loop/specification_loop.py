@@ -4,6 +4,7 @@ import dataclasses
 import json
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,15 @@ from overclock.recipe.judging.judge import Judge
 from overclock.recipe.judging.speed import Race
 from overclock.recipe.judging.verdict import HYGIENE, Level, SurveyedReference, Verdict, failure
 from overclock.recipe.loop.briefing import Briefing
-from overclock.recipe.loop.loop import Loop
-from overclock.recipe.loop.parts import Parts, Stop
+from overclock.recipe.loop.context import RunContext, Stop
+from overclock.recipe.loop.loop import Goal, Loop
 from overclock.recipe.loop.specification import FOLDER, KIND, OUTPUT, SpecificationBriefing, adopt
-from overclock.recipe.loop.tasks import Call
+from overclock.recipe.loop.tasks import TaskRequest
 from overclock.recipe.project.project import Project, load_project
 from overclock.recipe.project.twin import GIB
-from overclock.recipe.references.check import checker_spec
+from overclock.recipe.references.play_check import checker_spec
+from overclock.recipe.references.static_check import check_reference
 from overclock.recipe.references.surveyor import SECONDS, Surveyed, read_survey
-from overclock.recipe.references.written_source import check_reference
 from overclock.recipe.sandbox import sandboxed
 from overclock.verify.sides.process import CouldNotVerifyError, ProcessSubject
 
@@ -46,7 +47,7 @@ class SpecificationJudge:
         self._adopted = True
 
     def judge(self, frozen: Frozen, level: Level, seed: int, module: str | None = None, attempt: int = 1) -> Verdict:
-        """As `Judge.judge`."""
+        """Check a reference; or judge a candidate as `Judge.judge`, once there is a reference to compare it with."""
         if self._adopted:
             return self._ordinary.judge(frozen, level, seed, module, attempt)
         began = time.monotonic()
@@ -63,11 +64,11 @@ class SpecificationJudge:
         return Verdict(HYGIENE, "pass", 1, 1, report=SurveyedReference(survey=found), seconds=seconds)
 
     def speed(self, frozen: Frozen) -> dict[str, float]:
-        """As `Judge.speed`."""
+        """Time a candidate, see `Judge.speed`."""
         return self._ordinary.speed(frozen)
 
     def race(self, best: Frozen, new: Frozen) -> Race:
-        """As `Judge.race`."""
+        """Time two candidates by turns, see `Judge.race`."""
         return self._ordinary.race(best, new)
 
     def _checked(self, folder: Path) -> tuple[list[str], Any]:
@@ -92,76 +93,71 @@ class SpecificationJudge:
 class SpecificationLoop(Loop):
     """Phase 0, a person's approval, then the ordinary loop on the project that came of it."""
 
-    def __init__(self, parts: Parts, judge: SpecificationJudge) -> None:
-        super().__init__(parts)
+    def __init__(self, context: RunContext, judge: SpecificationJudge) -> None:
+        super().__init__(context)
         self._checker = judge
 
-    def _translate(self) -> None:
+    def goals(self) -> Iterator[Goal]:
+        """Phase 0, whose goal is reached again where a person changes the reference; then the ordinary phases."""
         self.say(f"phase {PHASE}: {NAME}")
-        self.steps.tell("phase started", ("phase", "module"), phase=PHASE, name=NAME, module=None)
-        self._write()
-        self._approve()
-        self._adopt()
-        super()._translate()
-
-    def _write(self) -> None:
-        briefing = self.parts.briefing
+        self.session.record("phase started", ("phase", "module"), phase=PHASE, name=NAME, module=None)
+        briefing = self.context.briefing
         assert isinstance(briefing, SpecificationBriefing)
-        self.steps.task(Call(NAME, NAME, HYGIENE, None, 0, briefing.specification, self._ranked_by(PHASE)))
-        self._until(PHASE, None)
+        self.send(TaskRequest(NAME, NAME, HYGIENE, None, 0, briefing.specification, self.ranked_by(PHASE)))
+        yield Goal(PHASE)
+        while (by_hand := self._changed_by_hand()) is not None:
+            yield Goal(PHASE)
+            if self.candidate.hash == by_hand:  # it holds as the person wrote it
+                break
+        self._adopt()
+        yield from super().goals()
 
-    def _approve(self) -> None:
-        """Ask, until the reference is as it was shown, or as the person wrote it."""
-        while True:
-            shown = self.steps.candidate.hash
-            self._review()
-            try:
-                self.steps.ask(HYGIENE, self._question(), HOW)
-            except Stop as stop:
-                raise Stop("waiting", stop.sentence) from stop
-            by_hand = self.steps.candidate.hash
-            if by_hand == shown:
-                return
-            self._until(PHASE, None)
-            if self.steps.candidate.hash == by_hand:
-                return
+    def _changed_by_hand(self) -> str | None:
+        """Wait for approval; the reference as a person changed it, None where it is approved as it was shown."""
+        shown = self.candidate.hash
+        self._review()
+        try:
+            self.ask(HYGIENE, self._question(), HOW)
+        except Stop as stop:
+            raise Stop("waiting", stop.sentence) from stop
+        return None if self.candidate.hash == shown else self.candidate.hash
 
     def _survey(self) -> Surveyed:
         """What the check of the candidate found."""
-        for event in reversed(self.parts.run.journal.events("judged")):
+        for event in reversed(self.context.run.journal.events("judged")):
             facts = event.facts
-            if facts["candidate"] == self.steps.candidate.hash and facts["report"] is not None:
-                return read_survey(json.loads(self.parts.run.journal.blob(facts["report"]))["survey"])
+            if facts["candidate"] == self.candidate.hash and facts["report"] is not None:
+                return read_survey(json.loads(self.context.run.journal.blob(facts["report"]))["survey"])
         raise AssertionError("a candidate that holds was judged")
 
     def _review(self) -> None:
         """What a person reads before saying yes: the contract that follows, and what the agent asks."""
-        place, asked = self.parts.run.folder / REVIEW, self.parts.run.candidate / QUESTIONS
+        place, asked = self.context.run.folder / REVIEW, self.context.run.candidate / QUESTIONS
         write_whole(place / "contract.toml", format_contract(self._survey().contract).encode())
         if asked.is_file() and not asked.is_symlink():
             write_whole(place / QUESTIONS, asked.read_bytes())
 
     def _question(self) -> str:
-        review = self.parts.run.folder / REVIEW
+        review = self.context.run.folder / REVIEW
         asked = review / QUESTIONS
         questions = f" The agent asks: {asked.read_text(errors='replace').strip()}" if asked.is_file() else ""
         return (
-            f"Are these the rules? Nobody but you can say: read {self.parts.run.candidate / OUTPUT} and the contract "
+            f"Are these the rules? Nobody but you can say: read {self.context.run.candidate / OUTPUT} and the contract "
             f"that follows from it, {review / 'contract.toml'}.{questions}"
         )
 
     def _adopt(self) -> None:
         """What was approved becomes the project's reference; the translation starts with an empty folder."""
-        old = self.parts.project
+        old = self.context.project
         if old.reference.kind == KIND:
-            adopt(load_project(old.folder), self._survey(), self.steps.candidate.files)
+            adopt(load_project(old.folder), self._survey(), self.candidate.files)
         found = load_project(old.folder)  # with this run's own agent, limits and levels
         project = dataclasses.replace(found, agent=old.agent, limits=old.limits, judging=old.judging)
         for path in project.scenarios.glob("*.json"):
-            write_whole(self.parts.briefing.scenarios / path.name, path.read_bytes())
+            write_whole(self.context.briefing.scenarios / path.name, path.read_bytes())
         empty = Frozen(tree_hash({}), {})
-        self.steps.tell("candidate frozen", ("task",), candidate=empty.hash, files={}, task=APPROVED, lines=0)
-        self.steps.go_back(empty)
+        self.session.record("candidate frozen", ("task",), candidate=empty.hash, files={}, task=APPROVED, lines=0)
+        self.go_on_with(empty)
         self._checker.adopt(project)
-        self.parts.project, self.parts.briefing = project, Briefing(project, self.parts.briefing.scenarios)
+        self.context.project, self.context.briefing = project, Briefing(project, self.context.briefing.scenarios)
         self._tries, self._idle, self._tried = {}, 0, []

@@ -1,28 +1,39 @@
-"""`translate`: one run of a project from its folder to its report. It puts the parts together and holds no logic."""
+"""`translate` and `resume`: one run of a project from its folder to its report, put together here once."""
 
+import contextlib
 import dataclasses
 import datetime
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from overclock.errors import UsageError
 from overclock.recipe import sandbox as sandboxes
 from overclock.recipe.judging.judge import Judge
 from overclock.recipe.loop.briefing import MAIN, Briefing
-from overclock.recipe.loop.parts import Options, Parts
+from overclock.recipe.loop.context import OptionalSteps, RunContext, RunOptions
+from overclock.recipe.loop.loop import Loop
 from overclock.recipe.loop.readiness import require_means, require_ready
-from overclock.recipe.loop.ways import Ways
+from overclock.recipe.loop.specification import KIND as SPECIFICATION
+from overclock.recipe.loop.specification import SpecificationBriefing
+from overclock.recipe.loop.specification_loop import SpecificationJudge, SpecificationLoop
+from overclock.recipe.loop.update_loop import WORKFLOW as UPDATE
+from overclock.recipe.loop.update_loop import UpdateBriefing, UpdateLoop, sources_folder
 from overclock.recipe.loop.workers import workers
-from overclock.recipe.loop.workflows import NOTHING, about, loop_for
-from overclock.recipe.project.project import Changes, Project
+from overclock.recipe.project.project import Changes, Project, load_project
 from overclock.recipe.runs.groups import current
 from overclock.recipe.runs.page import write_run_report
 from overclock.recipe.runs.report import run_report
 from overclock.recipe.runs.run import RUNS, Run, latest
 from overclock.recipe.runs.status import last
 from overclock.recipe.runs.work_tree import frozen_tree
+
+if TYPE_CHECKING:
+    from overclock.translate.program import Program
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,38 +51,51 @@ class Finished:
 def translate(
     project: Project,
     run_id: str | None = None,
-    ways: Ways = Ways(),
+    options: RunOptions = RunOptions(),
     changes: Changes = Changes(),
-    more: Mapping[str, Any] = NOTHING,
+    workflow: Mapping[str, Any] = NOTHING,
+    program: "Program | None" = None,
 ) -> Finished:
-    """Start a run; `more` is what its run.json says about a workflow of its own (workflows.py)."""
+    """Start a run.
+
+    `workflow` is what its run.json says about a workflow of its own. `program` is what the built-in translator made of
+    the reference, where it did that already.
+    """
     now = datetime.datetime.now(datetime.UTC)
     # The whole path: what is said about it in sentences must hold in any folder.
     folder = project.run_folder(run_id or f"{project.name}-{now:%Y%m%d-%H%M%S}").resolve()
     changed = changes.of(project)
     if run_id is None:
         _require_none_waits(project)
-    require_means(changed, ways)
+    require_means(changed, options)
     require_ready(changed, project.scenarios)
-    with Run.create(folder, about(project, more)) as run:
+    with Run.create(folder, about(project, workflow)) as run:
         shutil.copytree(project.scenarios, run.folder / "scenarios", dirs_exist_ok=True)
-        return _work(changed, run, ways, changes)
+        with _loop(changed, run, options, changes, program=program) as loop:
+            outcome = loop.go()
+        return _finished(changed, run, outcome)
+
+
+def about(project: Project, workflow: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
+    """The content of a new run's run.json."""
+    kind = {"workflow": SPECIFICATION} if project.reference.kind == SPECIFICATION else {}
+    return {"project": project.name, "folder": str(project.folder.resolve()), **kind, **workflow}
 
 
 def resume(
     project: Project,
     folder: Path,
-    ways: Ways = Ways(),
+    options: RunOptions = RunOptions(),
     note: str = "",
     submitted: bool = False,
     changes: Changes = Changes(),
     discard: bool = False,
-    options: Options | None = None,
+    steps: OptionalSteps | None = None,
 ) -> Finished:
-    """Go on with a run; what its journal knows is not done again, and what it was started with still holds.
+    """Continue a run; what its journal knows is not done again, and what it was started with still holds.
 
     `submitted`: a person has done the task that it waits for; `discard`: their work on it may be thrown away. `changes`
-    add to those of its start, `options` replace them.
+    add to those of its start, `steps` replace its own.
     """
     with Run.open(folder.resolve(), write=True) as run:
         _require_going_on(run, submitted)
@@ -80,16 +104,25 @@ def resume(
         starts = run.journal.events("run started")
         if starts:
             changes = changes.over(Changes.from_json(starts[-1].facts["changes"]))
-            chosen, answers = options or Options(**starts[-1].facts["options"]), starts[-1].facts.get("recorded")
-            ways = dataclasses.replace(ways, options=chosen, recorded=ways.recorded or (answers and Path(answers)))
+            steps, answers = steps or OptionalSteps(**starts[-1].facts["options"]), starts[-1].facts.get("recorded")
+            recorded = options.recorded or (answers and Path(answers))
+            options = dataclasses.replace(options, steps=steps, recorded=recorded)
         else:  # killed before it began: its tests may not be there yet
             shutil.copytree(project.scenarios, run.folder / "scenarios", dirs_exist_ok=True)
         changed = changes.of(project)
-        require_means(changed, ways)
+        require_means(changed, options)
         require_ready(changed, run.folder / "scenarios")
         if _asked(run) is not None:
             run.journal.append("help given", note=note, changed=_by_hand(run))
-        return _work(changed, run, ways, changes, submitted)
+        with _loop(changed, run, options, changes, submitted) as loop:
+            outcome = loop.go()
+        return _finished(changed, run, outcome)
+
+
+def project_of_run(folder: Path) -> Project:
+    """The project of a run, as it is now."""
+    with Run.open(folder) as run:
+        return load_project(Path(run.about["folder"]))
 
 
 def _require_none_waits(project: Project) -> None:
@@ -152,23 +185,40 @@ def _by_hand(run: Run) -> bool:
     return left is not None and frozen_tree(run.candidate).hash != left
 
 
-def _work(project: Project, run: Run, ways: Ways, changes: Changes, submitted: bool = False) -> Finished:
+@contextlib.contextmanager
+def _loop(
+    project: Project, run: Run, options: RunOptions, changes: Changes, submitted: bool = False,
+    program: "Program | None" = None,
+) -> Iterator[Loop]:  # fmt: skip
+    """The loop of a run, by what its run.json says, with everything that it needs; its agents end with the context."""
     scenarios = run.folder / "scenarios"
-    sandbox = sandboxes.by_name(ways.sandbox).name
-    judge = Judge(project, scenarios, run.folder / "repro", sandbox, ways.progress)
-    with workers(project, run, ways) as hired:
+    sandbox = sandboxes.by_name(options.sandbox).name
+    judge = Judge(project, scenarios, run.folder / "repro", sandbox, options.progress)
+    with workers(project, run, options, program) as hired:
         remembered = {
             "changes": dataclasses.asdict(changes), "candidate_sandbox": sandbox, "agent_sandbox": hired.sandbox,
-            "recorded": None if ways.recorded is None else str(ways.recorded.resolve()),
+            "recorded": None if options.recorded is None else str(options.recorded.resolve()),
         }  # fmt: skip
-        parts = Parts(
-            project, run, hired.agents, judge, Briefing(project, scenarios), hired.endpoint, ways.options, submitted,
-            remembered, ways.say,
+        context = RunContext(
+            project, run, hired.agents, judge, Briefing(project, scenarios), options, hired.endpoint, submitted,
+            remembered,
         )  # fmt: skip
         try:
-            outcome = loop_for(parts, judge).go()
+            if run.about.get("workflow") == SPECIFICATION:
+                context.judge = checker = SpecificationJudge(judge)
+                context.briefing = SpecificationBriefing(project, scenarios)
+                yield SpecificationLoop(context, checker)
+            elif run.about.get("workflow") == UPDATE:
+                before = sources_folder(run.folder.parent / Path(run.about["verified"]).name)
+                context.briefing = UpdateBriefing(project, scenarios, before)
+                yield UpdateLoop(tuple(run.about["again"]), context)
+            else:
+                yield Loop(context)
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt(f"interrupted; `overclock resume {run.folder}` goes on") from stop
+
+
+def _finished(project: Project, run: Run, outcome: str) -> Finished:
     report = run_report(run)
     page = write_run_report(run.folder, report)
     result = run.candidate / MAIN[project.target] if outcome == "done" else None

@@ -2,11 +2,12 @@
 
 import dataclasses
 import difflib
+from collections.abc import Iterator
 from pathlib import Path
 
 from overclock.recipe.loop.briefing import Briefing, module_file, source_text
-from overclock.recipe.loop.loop import Loop
-from overclock.recipe.loop.parts import Parts
+from overclock.recipe.loop.context import RunContext
+from overclock.recipe.loop.loop import Goal, Loop
 from overclock.recipe.project.project import ModulePlan
 
 WORKFLOW = "update"
@@ -39,14 +40,16 @@ class UpdateBriefing(Briefing):
 class UpdateLoop(Loop):
     """`again`: the modules that are translated; what lies in the run's candidate/ at its start is verified."""
 
-    def __init__(self, again: tuple[str, ...], parts: Parts) -> None:
-        super().__init__(parts)
+    def __init__(self, again: tuple[str, ...], context: RunContext) -> None:
+        super().__init__(context)
         self._again = again
 
-    def _translate(self) -> None:
-        self.steps.freeze(START)
-        super()._translate()
+    def goals(self) -> Iterator[Goal]:
+        """The ordinary phases, from the verified candidate on."""
+        self.go_on_with(self.session.freeze(START))
+        yield from super().goals()
 
-    def _translate_module(self, module: ModulePlan, part: str | None = None) -> None:
+    def translate_module(self, module: ModulePlan, part: str | None = None) -> None:
+        """Ask for a translation where the module is one of those that are translated again."""
         if module.name in self._again:
-            super()._translate_module(module, part)
+            super().translate_module(module, part)

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from overclock.errors import MissingError, UsageError
 from overclock.recipe import sandbox as sandboxes
@@ -17,7 +18,7 @@ from overclock.recipe.agents.command import Wrap
 from overclock.recipe.gateway import OFFICIAL, Cassette, Gateway, Prices, Providers, Upstream
 from overclock.recipe.gateway.dialects import DIALECTS
 from overclock.recipe.gateway.usage import Usage
-from overclock.recipe.loop.ways import Ways
+from overclock.recipe.loop.context import RunOptions
 from overclock.recipe.project.project import Project
 from overclock.recipe.runs.cost import spending
 from overclock.recipe.runs.recorder import JournalRecorder, recorded
@@ -25,6 +26,9 @@ from overclock.recipe.runs.run import Run
 from overclock.recipe.sandbox import Sandbox
 from overclock.recipe.sandbox.forward import free_ports
 from overclock.recipe.sandbox.rights import agent_rights
+
+if TYPE_CHECKING:
+    from overclock.translate.program import Program
 
 KEYS = {
     "anthropic": "ANTHROPIC_API_KEY",
@@ -48,21 +52,21 @@ class Workers:
     sandbox: str | None = None
 
 
-def require_workers(project: Project, ways: Ways) -> None:
+def require_workers(project: Project, options: RunOptions) -> None:
     """Refuse agents that could not do what is asked of them: before the run begins, not in its first task."""
     name = project.agent.name
-    if ways.agent is not None:
+    if options.agent is not None:
         return
     if name == PERSON and project.agent.candidates > 1:
         raise UsageError(
             f"A person works on one candidate at a time; set candidates to 1, or choose another agent than '{PERSON}'."
         )
-    if ways.recorded is not None and name.partition(":")[0] != IN_OUR_PROCESS:
+    if options.recorded is not None and name.partition(":")[0] != IN_OUR_PROCESS:
         raise UsageError(  # a program's requests and answers are full of its session, its version and its whole paths
             f"Recorded answers can be repeated for api:openai:MODEL and api:anthropic:MODEL, not for '{name}'; "
-            f"`--agent replay:{ways.recorded}` repeats the work of any agent."
+            f"`--agent replay:{options.recorded}` repeats the work of any agent."
         )
-    elsewhere = ways.backend or ways.upstream or ways.recorded
+    elsewhere = options.backend or options.upstream or options.recorded
     dialect = None if elsewhere else asks_in(name)
     if dialect is not None and not os.environ.get(KEYS[dialect]):
         raise MissingError(
@@ -72,11 +76,14 @@ def require_workers(project: Project, ways: Ways) -> None:
 
 
 @contextlib.contextmanager
-def workers(project: Project, run: Run, ways: Ways) -> Iterator[Workers]:
-    """Those that the project names, or `ways.agent` as often as it is needed."""
+def workers(project: Project, run: Run, options: RunOptions, program: "Program | None" = None) -> Iterator[Workers]:
+    """The agents that the project names, or `options.agent` as often as it is needed.
+
+    `program` is what the built-in translator made of the reference already.
+    """
     count, kind = project.agent.candidates, project.agent.name.partition(":")[0]
-    given = None if ways.agent is None else (ways.agent,) * count
-    if given is not None and ways.backend is None:
+    given = None if options.agent is None else (options.agent,) * count
+    if given is not None and options.backend is None:
         yield Workers(given)
         return
     if given is None and kind == BUILT_IN:
@@ -84,20 +91,20 @@ def workers(project: Project, run: Run, ways: Ways) -> Iterator[Workers]:
             BuiltInAgent,  # it runs the reference, which nobody else here needs
         )
 
-        yield Workers((BuiltInAgent(project),) * count)
+        yield Workers((BuiltInAgent(project, program),) * count)
         return
     if given is None and kind in WITHOUT_MODEL:
-        yield Workers(_named(project, run, ways))
+        yield Workers(_named(project, run, options))
         return
     with contextlib.ExitStack() as stack:
         # A short path of our own: the name of a socket may not be longer than 107 bytes.
         socket = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="overclock-"))) / "gateway"
         token = f"overclock-{secrets.token_hex(16)}"
-        recording = None if ways.recorded is None else _recording(ways.recorded, run)
+        recording = None if options.recorded is None else _recording(options.recorded, run)
         gateway = stack.enter_context(
             Gateway(
-                recording or ways.backend or _providers(ways),
-                prices=Prices.load(ways.prices) if recording is None else Prices((), None),  # nobody is paid
+                recording or options.backend or _providers(options),
+                prices=Prices.load(options.prices) if recording is None else Prices((), None),  # nobody is paid
                 cap=project.limits.dollars if recording is None else None,
                 spent=_spent(run),
                 recorder=JournalRecorder(run.journal),
@@ -106,12 +113,12 @@ def workers(project: Project, run: Run, ways: Ways) -> Iterator[Workers]:
             )
         )
         if given is not None or kind == IN_OUR_PROCESS:
-            yield Workers(given or _named(project, run, ways), Endpoint(gateway.base_url("anthropic"), token))
+            yield Workers(given or _named(project, run, options), Endpoint(gateway.base_url("anthropic"), token))
             return
-        chosen, ports = sandboxes.by_name(ways.agent_sandbox), free_ports(count)
+        chosen, ports = sandboxes.by_name(options.agent_sandbox), free_ports(count)
         ends = [Endpoint(gateway.base_url("anthropic", port=port), token) for port in ports]
         seconds = project.limits.agent_seconds + LATER_S
-        fenced = _named(project, run, ways, [partial(wrapped, chosen, socket, port, seconds) for port in ports])
+        fenced = _named(project, run, options, [partial(wrapped, chosen, socket, port, seconds) for port in ports])
         yield Workers(tuple(map(_At, fenced, ends)), ends[0], chosen.name)
 
 
@@ -137,7 +144,7 @@ def _spent(run: Run) -> Usage:
 
 
 def _named(
-    project: Project, run: Run, ways: Ways, wraps: Sequence[Callable[[Path], Wrap]] | None = None
+    project: Project, run: Run, options: RunOptions, wraps: Sequence[Callable[[Path], Wrap]] | None = None
 ) -> tuple[Agent, ...]:
     """The project's agent, once for every candidate that is made at a time, each with a home of its own.
 
@@ -152,7 +159,7 @@ def _named(
             logs=run.folder / "agent" / "logs",
             home=homes[number],
             model=project.agent.model or None,
-            program=ways.program,
+            program=options.program,
             wrap=None if wraps is None else wraps[number](homes[number]),
         )
         for number in numbers
@@ -168,9 +175,9 @@ def _recording(folder: Path, run: Run) -> Cassette:
     return Cassette(calls, moved=(str(folder.resolve()), str(run.folder.resolve())))
 
 
-def _providers(ways: Ways) -> Providers:
+def _providers(options: RunOptions) -> Providers:
     """The providers' own servers, or one server that speaks for all of them."""
-    other = None if ways.upstream is None else ways.upstream.rstrip("/").removesuffix("/v1")
+    other = None if options.upstream is None else options.upstream.rstrip("/").removesuffix("/v1")
     return Providers({
         dialect: Upstream(
             OFFICIAL[dialect] if other is None else other + DIALECTS[dialect].prefix, os.environ.get(KEYS[dialect])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from overclock.recipe.judging.hygiene.frozen import Frozen
-from overclock.recipe.judging.hygiene.meaning import meaning
+from overclock.recipe.judging.hygiene.program_hash import program_hash
 from overclock.recipe.judging.judged_by import store_rules
 from overclock.recipe.judging.required_levels import levels_up_to
 from overclock.recipe.judging.verdict import HYGIENE, Level, Verdict, verdict_of
@@ -29,7 +29,7 @@ class Record:
     def __init__(self, project: Project, run: Run, sandbox: str) -> None:
         self.project, self.journal = project, run.journal
         self._idle_since = time.monotonic()
-        self._meanings: dict[str, str] = {}  # of candidates, by their hashes
+        self._program_hashes: dict[str, str] = {}  # of candidates, by their hashes
         before = ending(self.journal.events())
         if before is not None and before.facts["outcome"] == "stuck":
             self.journal.append("help given", note="The session was started again.")
@@ -76,7 +76,7 @@ class Record:
 
     def failed(self, frozen: Frozen, level: Level) -> Verdict | None:
         """How the same program failed a level before, by the same contract; hygiene reads the text itself."""
-        said, files = meaning(frozen), dict[str, dict[str, str]]()
+        said, files = program_hash(frozen), dict[str, dict[str, str]]()
         found: Verdict | None = None
         for event in self.journal.events():
             facts = event.facts
@@ -88,10 +88,10 @@ class Record:
         return found
 
     def _meant(self, candidate: str, files: dict[str, dict[str, str]]) -> str:
-        if candidate not in self._meanings:
+        if candidate not in self._program_hashes:
             contents = {path: self.journal.blob(name) for path, name in files[candidate].items()}
-            self._meanings[candidate] = meaning(Frozen(candidate, contents))
-        return self._meanings[candidate]
+            self._program_hashes[candidate] = program_hash(Frozen(candidate, contents))
+        return self._program_hashes[candidate]
 
     def _verdict(self, facts: dict[str, Any]) -> Verdict:
         report = None if facts["report"] is None else json.loads(self.journal.blob(facts["report"]))

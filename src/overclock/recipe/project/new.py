@@ -4,7 +4,7 @@ import dataclasses
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from overclock.errors import UsageError
 from overclock.files import check_folder, require_empty, write_whole
@@ -29,16 +29,19 @@ from overclock.recipe.project.project import (
 )
 from overclock.recipe.project.values import safe_name
 from overclock.recipe.survey.live.profile import Profile, profile
-from overclock.recipe.survey.static.advise import Advice, advise
 from overclock.recipe.survey.static.decompose import Dropped, dropped, plan
 from overclock.recipe.survey.static.obstacles import Obstacle, obstacles
 from overclock.recipe.survey.static.source import Source, resolve
+from overclock.recipe.survey.static.target_advice import Advice, advise
+
+if TYPE_CHECKING:
+    from overclock.translate.program import Program
 
 BUILT_IN = "builtin"  # the agent that also writes its contract
 
 
 @dataclasses.dataclass(frozen=True)
-class Made:
+class NewProject:
     """A project that was written, and what its author should know."""
 
     project: Project
@@ -47,6 +50,7 @@ class Made:
     advice: Advice
     dropped: tuple[Dropped, ...]
     obstacles: tuple[Obstacle, ...]
+    program: "Program | None" = None  # what the built-in translator made of the reference when it wrote the contract
 
 
 def new_project(
@@ -59,7 +63,7 @@ def new_project(
     arguments: Mapping[str, Any] | None = None,
     max_steps: int | None = None,
     sources: Sequence[str] = (),
-) -> Made:
+) -> NewProject:
     """Look at a reference and write the folder of a project; refuses what could never be verified."""
     check_folder(folder)
     if (folder / FILE).exists():
@@ -72,7 +76,7 @@ def new_project(
     source = resolve(reference, arguments, max_steps, sources)
     if source.kind == SPECIFICATION:
         project = specification_project(folder, source, target or "jax", agent, limits, judging)
-        return Made(project, source, None, advise(source), (), ())
+        return NewProject(project, source, None, advise(source), (), ())
     if source.module is None:
         raise UsageError(
             f"'{reference}' is a {source.kind}; a project needs a Python reference that can be watched (a class or a "
@@ -87,10 +91,11 @@ def new_project(
     modules = plan(source)
     described = _reference(source)
     if seen is None:
-        contract, limit = _translated(folder, described)
-        described = dataclasses.replace(described, max_steps=limit)  # also one that the rules count themselves
+        contract, program = _translated(folder, described)
+        if program.max_steps != described.max_steps:  # the rules count steps themselves: with a limit they are others
+            described, program = dataclasses.replace(described, max_steps=program.max_steps), None
     else:
-        contract = contract_of(source, seen)
+        contract, program = contract_of(source, seen), None
     project = Project(
         folder=folder,
         name=safe_name(folder.resolve().name),
@@ -111,15 +116,15 @@ def new_project(
         write_scenarios(staged)
         _move(staged.folder, folder)
     write_whole(folder / FILE, format_project(project).encode())  # last: it makes the folder a project
-    return Made(load_project(folder), source, seen, advice, tuple(dropped(source)), found)
+    return NewProject(load_project(folder), source, seen, advice, tuple(dropped(source)), found, program)
 
 
-def _translated(folder: Path, reference: Reference) -> tuple[ContractFile, int | None]:
-    """Contract and time limit of what the built-in translator makes of a reference."""
+def _translated(folder: Path, reference: Reference) -> "tuple[ContractFile, Program]":
+    """What the built-in translator makes of a reference, and the contract that it writes."""
     from overclock.recipe.agents.builtin_agent import contract_of_program, program_of
 
     program = program_of(safe_name(folder.resolve().name), reference.make(), reference.path)
-    return contract_of_program(program), program.max_steps
+    return contract_of_program(program), program
 
 
 def _move(unfinished: Path, folder: Path) -> None:

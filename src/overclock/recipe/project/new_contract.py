@@ -2,14 +2,15 @@
 
 import re
 
+from gymnasium.spaces import Box
+
 from overclock.errors import UsageError
 from overclock.recipe.contract.file import ContractFile, DrawField, StateField
 from overclock.recipe.contract.tolerances import Numbers, closeness
 from overclock.recipe.survey.live.draws import Draws
 from overclock.recipe.survey.live.profile import Profile
 from overclock.recipe.survey.static.source import Source
-
-NESTED = ("tuple", "dict", "other")  # spaces whose values are no single array
+from overclock.recording.observations import NUMBERS
 
 
 def contract_of(source: Source, seen: Profile) -> ContractFile:
@@ -19,10 +20,10 @@ def contract_of(source: Source, seen: Profile) -> ContractFile:
             f"The reference draws from {' and '.join(seen.unrecorded)}, which is not recorded; let it draw from "
             "self.np_random, so that its luck can be given to the other side."
         )
-    if seen.observation_space["kind"] in NESTED:
+    if not isinstance(seen.observation_space, NUMBERS):
         raise UsageError(
-            f"The observations of the reference are a {seen.observation_space['kind']}, not one array; put them into "
-            "one (gymnasium.wrappers.FlattenObservation shows how), and translate that."
+            f"The observations of the reference are a {type(seen.observation_space).__name__.lower()}, not one array; "
+            "put them into one (gymnasium.wrappers.FlattenObservation shows how), and translate that."
         )
     if seen.truncates_itself:
         raise UsageError(
@@ -68,7 +69,7 @@ def _numbers(seen: Profile) -> Numbers:
         largest=max((max(abs(one.low), abs(one.high)) for one in floats), default=None),
         largest_reward=max(abs(seen.reward_low), abs(seen.reward_high)),
         rounded_rewards=seen.rounded_rewards,
-        observations=str(seen.observation_space.get("dtype", "")),
+        observations=str(seen.observation_space.dtype) if isinstance(seen.observation_space, Box) else "",
         largest_observation=seen.largest_observation,
         spread=seen.rounding.spread,
         limits={_contract_place(place): values for place, values in seen.rounding.limits.items()},

@@ -16,9 +16,9 @@ from overclock.recipe.contract.file import FILE as CONTRACT
 from overclock.recipe.contract.file import ContractFile, format_contract
 from overclock.recipe.contract.toml_text import rewrite
 from overclock.recipe.loop.briefing import MAIN, PART, module_file, source_text
+from overclock.recipe.loop.context import RunOptions
 from overclock.recipe.loop.translate import Finished, translate
 from overclock.recipe.loop.update_loop import WORKFLOW, sources_folder
-from overclock.recipe.loop.ways import Ways
 from overclock.recipe.project.project import FILE, Changes, ModulePlan, Project, format_project, load_project
 from overclock.recipe.project.update_scenarios import Guard, guard
 from overclock.recipe.references.changes import contract_differences, merged, same_rules
@@ -115,7 +115,7 @@ def run_update(
     update: Update,
     accept: bool = False,
     run_id: str | None = None,
-    ways: Ways = Ways(),
+    options: RunOptions = RunOptions(),
     changes: Changes = Changes(),
 ) -> Finished:
     """Write the project as it is now and translate what changed, from the last verified candidate on."""
@@ -131,7 +131,7 @@ def run_update(
     for path, content in _kept_files(update).items():
         write_whole(project.run_folder(run_id) / "candidate" / path, content)
     about = {"workflow": WORKFLOW, "verified": update.verified.folder.name, "again": list(update.again)}
-    return translate(project, run_id, ways, changes, about)
+    return translate(project, run_id, options, changes, about)
 
 
 # ---- what was verified ----

@@ -1,4 +1,8 @@
-"""The values of an overclock.toml, checked when they are read: a wrong type or number is found before any work."""
+"""The values of an overclock.toml, checked when they are read: a wrong type or number is found before any work.
+
+By hand: msgspec accepts unknown keys of dataclasses and infinite numbers, cattrs turns "3" and true into numbers, and
+the messages of both would have to be rewritten, which takes more lines than the checks.
+"""
 
 import dataclasses
 import math
@@ -16,12 +20,12 @@ WORDS = {int: "a whole number", float: "a number", str: "a text", Mapping: "a ta
 
 
 def number(default: Any, least: float | None = None, most: float | None = None, above: float | None = None) -> Any:
-    """A field of a part of the project that must lie in a range."""
+    """A dataclass field that must lie in a range: at least `least`, at most `most`, more than `above`."""
     return dataclasses.field(default=default, metadata={"least": least, "most": most, "above": above})
 
 
 def check_values(part: str, values: Any) -> None:
-    """Refuse a part of the project one of whose values has the wrong type or lies outside of its range."""
+    """UsageError if a value of a part of the project has the wrong type or lies outside of its range."""
     hints = typing.get_type_hints(type(values))
     for field in dataclasses.fields(values):
         value, hint = getattr(values, field.name), hints[field.name]
@@ -33,7 +37,7 @@ def check_values(part: str, values: Any) -> None:
 
 
 def check_name(what: str, name: str) -> str:
-    """A name that is safe as that of a folder, or one sentence on why it is not."""
+    """The name, if it is safe as the name of a folder; else UsageError."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise UsageError(
             f"{what} cannot be called {_shown(name)}; use letters, digits, points, hyphens and underscores, and begin "
@@ -43,12 +47,12 @@ def check_name(what: str, name: str) -> str:
 
 
 def safe_name(text: str) -> str:
-    """A text as `check_name` accepts it."""
+    """The text with everything replaced that `check_name` does not accept."""
     return re.sub(r"[^A-Za-z0-9._-]+", "_", text).lstrip(".-") or "project"
 
 
 def known_keys(cls: type, values: Any) -> dict[str, Any]:
-    """What a table of TOML says about a part: lists as tuples, and no key that the part does not have."""
+    """The entries of a TOML table as arguments of `cls`, lists as tuples; ValueError for an unknown key."""
     if not isinstance(values, Mapping):
         raise ValueError(f"where a table belongs it has {_shown(values)}")
     known = {field.name for field in dataclasses.fields(cls)}
@@ -71,7 +75,7 @@ def _is(value: Any, hint: Any) -> bool:
 
 
 def _form(hint: Any) -> str:
-    """A type for people."""
+    """What a value of this type is called in a message."""
     kind, inner = typing.get_origin(hint) or hint, typing.get_args(hint)
     if kind in (types.UnionType, typing.Union):
         return " or ".join(_form(one) if one is not type(None) else f"'{UNLIMITED}'" for one in inner)
@@ -83,7 +87,7 @@ def _form(hint: Any) -> str:
 def _outside(
     value: float, least: float | None = None, most: float | None = None, above: float | None = None
 ) -> str | None:
-    """The range that a number does not lie in."""
+    """The range in which a number should lie and does not, in words; None if it does."""
     if above is not None and not value > above:
         return f"more than {above:g}"
     if (least is not None and value < least) or (most is not None and value > most):

@@ -1,23 +1,23 @@
-"""Cheating candidates that the judge must catch, every one: `overclock redteam`. One honest candidate must pass."""
+"""`overclock redteam`: candidates that cheat, which the judge must reject, and an honest one, which must pass."""
 
 from typing import TYPE_CHECKING
 
 from overclock._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from overclock.recipe.redteam.catch import Caught, examine, staged
+    from overclock.recipe.redteam.catch import Outcome, examine, handed_in
     from overclock.recipe.redteam.cheats import Cheat, find_cheats
-    from overclock.recipe.redteam.court import Court, open_court
+    from overclock.recipe.redteam.judges import Judges, prepare_judges
     from overclock.recipe.redteam.run import redteam
 
-__all__ = ["Caught", "Cheat", "Court", "examine", "find_cheats", "open_court", "redteam", "staged"]
+__all__ = ["Cheat", "Judges", "Outcome", "examine", "find_cheats", "handed_in", "prepare_judges", "redteam"]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        **dict.fromkeys(["Caught", "examine", "staged"], "overclock.recipe.redteam.catch"),
+        **dict.fromkeys(["Outcome", "examine", "handed_in"], "overclock.recipe.redteam.catch"),
         **dict.fromkeys(["Cheat", "find_cheats"], "overclock.recipe.redteam.cheats"),
-        **dict.fromkeys(["Court", "open_court"], "overclock.recipe.redteam.court"),
+        **dict.fromkeys(["Judges", "prepare_judges"], "overclock.recipe.redteam.judges"),
         "redteam": "overclock.recipe.redteam.run",
     },
 )

@@ -1,4 +1,4 @@
-"""Cheats that are right wherever a judge used to look: in one precision, in its own processes, the first few times."""
+"""Cheats that are right in one precision, in the judge's process or the first few times, and wrong elsewhere."""
 
 from overclock.recipe.judging.verdict import HYGIENE
 from overclock.recipe.redteam.cheats import cheat

@@ -1,6 +1,6 @@
-"""One suspect before the product's judge, which rejects whom any of its levels rejects.
+"""One candidate of the red team before the judge: which layers of the judge reject it, and with which sentence.
 
-Whose text gives it away also meets the level that must catch it without, of a judge that does not read.
+A cheat that the static scan rejects is judged again without the scan, to see that a later check would catch it, too.
 """
 
 import contextlib
@@ -11,19 +11,19 @@ from collections.abc import Iterator
 
 from overclock.recipe.judging.verdict import HYGIENE, Verdict
 from overclock.recipe.redteam.cheats import HONEST, Cheat, Material, find_cheats, honest_files
-from overclock.recipe.redteam.court import Court, first_failure
 from overclock.recipe.redteam.episodes import Episodes
-from overclock.recipe.redteam.ground import Ground, prepare, stage
+from overclock.recipe.redteam.grading_folder import GradingFolder, frozen_candidate, grader_files
+from overclock.recipe.redteam.judges import Judges, first_failure
 from overclock.recipe.sandbox import by_name
 from overclock.recipe.sandbox.plan import MARK
 
-TEXT, RUNNING = "static", "dynamic"  # the two parts of hygiene
-UNFENCED = "none"
+STATIC, DYNAMIC = "static", "dynamic"  # the two parts of hygiene
+NO_SANDBOX = "none"
 
 
 @dataclasses.dataclass(frozen=True)
-class Caught:
-    """What became of a suspect: every layer that caught it with its sentence, the first one again as `by`."""
+class Outcome:
+    """What became of a candidate: every layer that rejected it with its sentence, the first one again as `by`."""
 
     name: str
     what: str
@@ -33,53 +33,53 @@ class Caught:
     layers: dict[str, str]
 
 
-def find_suspect(name: str) -> Cheat:
-    """A cheat, or the honest candidate."""
+def find_candidate(name: str) -> Cheat:
+    """A cheat, or the honest candidate, by its name."""
     if name != HONEST:
         return find_cheats(name)[0]
     return Cheat(HONEST, "an honest translation, which must pass", lambda material: honest_files())
 
 
 @contextlib.contextmanager
-def staged(suspect: Cheat, practice: Episodes) -> Iterator[Ground]:
+def handed_in(candidate: Cheat, practice: Episodes) -> Iterator[GradingFolder]:
     """The candidate as its author handed it in, frozen beside a grader's files."""
-    with prepare() as folder, stage(folder, suspect.build(Material(folder, practice))) as ground:
-        yield ground
+    with grader_files() as folder, frozen_candidate(folder, candidate.build(Material(folder, practice))) as place:
+        yield place
 
 
-def examine(suspect: Cheat, ground: Ground, court: Court, seed: int) -> Caught:
-    """A frozen candidate, level by level until one catches it."""
+def examine(candidate: Cheat, place: GradingFolder, judges: Judges, seed: int) -> Outcome:
+    """Judge a frozen candidate level by level until one rejects it."""
     started = time.monotonic()
     layers: dict[str, str] = {}
-    for layer, sentence in _tried(suspect, ground, court, seed):
+    for layer, sentence in _rejections(candidate, place, judges, seed):
         layers.setdefault(layer, sentence)
     by, sentence = next(iter(layers.items()), (None, ""))
-    return Caught(suspect.name, suspect.what, by, sentence, time.monotonic() - started, layers)
+    return Outcome(candidate.name, candidate.what, by, sentence, time.monotonic() - started, layers)
 
 
-def _tried(suspect: Cheat, ground: Ground, court: Court, seed: int) -> Iterator[tuple[str, str]]:
-    read = court.judge.judge(ground.frozen, HYGIENE, seed) if court.judge.read(ground.candidate) else None
-    if read is not None and not read.passed:
-        yield TEXT, _sentence(read)
-        judge = court.impatient if suspect.hangs else court.unread
-        found = None if suspect.level is None else judge.judge(ground.frozen, suspect.level, seed)
+def _rejections(candidate: Cheat, place: GradingFolder, judges: Judges, seed: int) -> Iterator[tuple[str, str]]:
+    scanned = judges.judge.judge(place.frozen, HYGIENE, seed) if judges.judge.read(place.candidate) else None
+    if scanned is not None and not scanned.passed:
+        yield STATIC, _sentence(scanned)
+        judge = judges.impatient if candidate.hangs else judges.without_scan
+        found = None if candidate.level is None else judge.judge(place.frozen, candidate.level, seed)
     else:
-        found = first_failure(court.judge, ground.frozen, suspect.level, seed)
+        found = first_failure(judges.judge, place.frozen, candidate.level, seed)
     if found is not None and not found.passed:
-        yield _layer(suspect, found), _sentence(found)
-    if (damage := ground.damage()) is not None:
+        yield _layer(candidate, found), _sentence(found)
+    if (damage := place.damage()) is not None:
         yield "seal", damage
-    elif suspect.harms and by_name(court.judge.sandbox).name != UNFENCED:
+    elif candidate.harms and by_name(judges.judge.sandbox).name != NO_SANDBOX:
         yield "sandbox", "What it tried to write was refused; nothing outside changed."
 
 
-def _layer(suspect: Cheat, verdict: Verdict) -> str:
-    """Who stopped it, of those that look at a candidate while it runs."""
+def _layer(candidate: Cheat, verdict: Verdict) -> str:
+    """The layer behind a verdict of a level that runs the candidate."""
     sentence = _sentence(verdict)
-    if MARK in sentence or (suspect.refused and re.search(suspect.refused, sentence)):
+    if MARK in sentence or (candidate.refused and re.search(candidate.refused, sentence)):
         return "sandbox"
     if verdict.level == HYGIENE:
-        return RUNNING
+        return DYNAMIC
     return f"level {verdict.level}" if isinstance(verdict.level, int) else verdict.level
 
 

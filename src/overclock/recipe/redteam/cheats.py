@@ -1,7 +1,7 @@
 """The cheats: what each one does, and its files, made from the honest candidate by a few edits.
 
-A cheat that touches the grader's files finds them below its `ground`, a folder as a grader has one (ground.py); one
-that knows the practice episodes is given them. Everything here is text: nothing of it is imported by the grader.
+A cheat that touches the grader's files finds them in the folder `grader` (grading_folder.py); one that knows the
+practice episodes is given them. Everything here is text: the grader imports nothing of it.
 """
 
 import dataclasses
@@ -19,18 +19,19 @@ Files = dict[str, str]
 
 @dataclasses.dataclass(frozen=True)
 class Material:
-    """What a cheat's author has seen: where the grader's files are, and how the practice episodes went."""
+    """What the author of a cheat knows: the grader's folder and the practice episodes."""
 
-    ground: Path
+    grader: Path
     practice: Episodes
 
 
 @dataclasses.dataclass(frozen=True)
 class Cheat:
-    """One way to cheat. `refused` is how a sandbox's refusal reads (a pattern); `harms`: it leaves traces outside.
+    """One way to cheat.
 
-    `level` is the one that must catch it when its text gives nothing away (None: nothing but the text shows it); it is
-    asked first, because to run through all below takes long. `hangs`: nobody waits for it as long as for others.
+    - `refused`: a pattern that the sandbox's refusal matches; `harms`: it changes files outside its folder.
+    - `level`: the level that must reject it without the static scan (None: only the scan can). It is asked first,
+      because the levels below it take long. `hangs`: it is judged with a short time limit.
     """
 
     name: str
@@ -50,7 +51,7 @@ def honest_files() -> Files:
 
 
 def edited(file: str, *edits: tuple[str, str], first: str = "") -> Files:
-    """The honest files with changes in one of them; `first` is put before everything else of it."""
+    """The honest files with changes in one of them; `first` goes before its first line."""
     files = honest_files()
     for old, new in edits:
         if files[file].count(old) != 1:
@@ -61,10 +62,10 @@ def edited(file: str, *edits: tuple[str, str], first: str = "") -> Files:
 
 
 def cheat(name: str, what: str, file: str, *edits: tuple[str, str], first: str = "", **more: object) -> Cheat:
-    """A cheat that is the same whatever its author has seen, but for `GROUND` in its text."""
+    """A cheat that does not depend on the practice episodes; `GRADER` in its text becomes the grader's folder."""
 
     def build(material: Material) -> Files:
-        return {path: text.replace("GROUND", str(material.ground)) for path, text in changed.items()}
+        return {path: text.replace("GRADER", str(material.grader)) for path, text in changed.items()}
 
     changed = edited(file, *edits, first=first)
     return Cheat(name, what, build, **more)  # pyright: ignore[reportArgumentType]

@@ -1,4 +1,4 @@
-"""Episodes of the reference that a cheat's author has seen."""
+"""The practice episodes: episodes of the reference that the author of a cheat has seen."""
 
 import dataclasses
 

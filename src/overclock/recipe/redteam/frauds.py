@@ -1,4 +1,4 @@
-"""Cheats around the rules: the work is done elsewhere, or the judge's tools are bent."""
+"""Cheats that let somebody else compute the step, or that tamper with the judge's tools."""
 
 from overclock.recipe.judging.verdict import HELD_OUT, HYGIENE
 from overclock.recipe.redteam.cheats import cheat

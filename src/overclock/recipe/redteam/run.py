@@ -1,4 +1,4 @@
-"""The whole red team: every candidate is frozen, then the seed is drawn, then each is tried beside an honest one."""
+"""The whole red team: all candidates are frozen, then the seed is drawn, then each is judged, the honest one too."""
 
 import contextlib
 import dataclasses
@@ -13,9 +13,9 @@ from typing import Any
 
 from overclock.errors import MissingError, UsageError
 from overclock.progress import Progress, silent
-from overclock.recipe.redteam.catch import Caught, examine, find_suspect, staged
+from overclock.recipe.redteam.catch import Outcome, examine, find_candidate, handed_in
 from overclock.recipe.redteam.cheats import HONEST, find_cheats
-from overclock.recipe.redteam.court import open_court
+from overclock.recipe.redteam.judges import prepare_judges
 from overclock.recipe.sandbox import by_name
 
 SCHEMA = "overclock.redteam/1"
@@ -30,47 +30,47 @@ def redteam(
     timeout: float = 120.0,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Try all cheats (or `only` one) and the honest candidate; returns the report (overclock.redteam/1).
+    """Judge all cheats (or `only` one) and the honest candidate; returns the report (overclock.redteam/1).
 
     `seed` repeats the held-out episodes of an earlier run; by default it is drawn after every candidate is frozen.
     """
     if jobs is not None and jobs < 1:
         raise UsageError(f"jobs must be at least 1, got {jobs}.")
-    chosen, fence = [HONEST, *(cheat.name for cheat in find_cheats(only))], by_name(sandbox)
+    names, confinement = [HONEST, *(cheat.name for cheat in find_cheats(only))], by_name(sandbox)
     if importlib.util.find_spec("gymnasium") is None:
         raise MissingError("The red team's reference is a Gymnasium environment: pip install 'overclock[gymnasium]'.")
-    started, results = time.monotonic(), dict[str, Caught]()
+    started, results = time.monotonic(), dict[str, Outcome]()
     progress("recording the reference", 0, 1)
     with contextlib.ExitStack() as stack:
-        place = stack.enter_context(tempfile.TemporaryDirectory(prefix="overclock-court-"))
-        court = open_court(Path(place).resolve(), fence.name, timeout)
-        practice = court.practise()
+        place = stack.enter_context(tempfile.TemporaryDirectory(prefix="overclock-redteam-project-"))
+        judges = prepare_judges(Path(place).resolve(), confinement.name, timeout)
+        practice = judges.record_practice()
         progress("recording the reference", 1, 1)
-        suspects = [find_suspect(name) for name in chosen]
-        grounds = [stack.enter_context(staged(suspect, practice)) for suspect in suspects]
+        candidates = [find_candidate(name) for name in names]
+        places = [stack.enter_context(handed_in(candidate, practice)) for candidate in candidates]
         drawn = secrets.randbits(30) if seed is None else seed
         pool = stack.enter_context(ThreadPoolExecutor(jobs or min(os.cpu_count() or 1, MOST_JOBS)))
         waiting = [
-            pool.submit(examine, suspect, ground, court, drawn)
-            for suspect, ground in zip(suspects, grounds, strict=True)
+            pool.submit(examine, candidate, place, judges, drawn)
+            for candidate, place in zip(candidates, places, strict=True)
         ]
         for done in as_completed(waiting):
             results[done.result().name] = done.result()
-            progress("suspects", len(results), len(waiting))
+            progress("candidates", len(results), len(waiting))
     control = results.pop(HONEST)
-    cheats = [_described(results[name]) for name in chosen if name != HONEST]
+    cheats = [_described(results[name]) for name in names if name != HONEST]
     return {
         "schema": SCHEMA,
         "caught": sum(cheat["caught"] for cheat in cheats),
         "total": len(cheats),
         "cheats": cheats,
         "control": {**_described(control), "passed": control.by is None},
-        "sandbox": fence.title,
+        "sandbox": confinement.title,
         "seed": drawn,
         "seconds": time.monotonic() - started,
     }
 
 
-def _described(result: Caught) -> dict[str, Any]:
+def _described(result: Outcome) -> dict[str, Any]:
     layers = [{"layer": layer, "sentence": sentence} for layer, sentence in result.layers.items()]
     return {**dataclasses.asdict(result), "caught": result.by is not None, "layers": layers}

@@ -1,4 +1,4 @@
-"""The reference that cheats pretend to be: a cart and its pole, in gusts of wind, so that every step draws as well."""
+"""The reference of the red team: CartPole with a random push of the wind in every step, so that steps draw, too."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ START, WIND = 0.05, 1.0
 
 
 class WindyCartPole(gymnasium.Env):
-    """CartPole's equations, with a push by the wind that nobody can foresee."""
+    """CartPole's equations with a random horizontal force in every step, on a short track."""
 
     def __init__(self) -> None:
         high = np.array([TRACK * 2, np.inf, ANGLE * 2, np.inf], np.float32)
@@ -19,14 +19,14 @@ class WindyCartPole(gymnasium.Env):
         self.action_space = gymnasium.spaces.Discrete(2)
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict[str, Any]]:
-        """Everything nearly at rest."""
+        """Start near the middle, nearly at rest."""
         super().reset(seed=seed)
         start = self.np_random.uniform(-START, START, size=4)
         self.x, self.x_dot, self.theta, self.theta_dot = (float(value) for value in start)
         return self._seen(), {}
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """A push to the left or to the right, and the wind."""
+        """Push left (0) or right (1); the wind adds a uniform force."""
         force = (FORCE if action == 1 else -FORCE) + self.np_random.uniform(-WIND, WIND)
         cosine, sine = np.cos(self.theta), np.sin(self.theta)
         mass, moment = MASSPOLE + MASSCART, MASSPOLE * LENGTH

@@ -5,7 +5,7 @@ import dataclasses
 import re
 from collections.abc import Mapping
 
-from overclock.recipe.contract.file import ContractFile, DrawField, StateField
+from overclock.recipe.contract.file import ContractFile, StateField
 from overclock.recipe.judging.hygiene.source import docstrings
 
 # A line that a Python comment is; those of C's preprocessor are rules.
@@ -52,7 +52,10 @@ def contract_differences(before: ContractFile, after: ContractFile) -> list[str]
         if read in new and _form(old[read]) != _form(new[read]):
             said.append(f"The state's `{read}` was {_form(old[read])} and is {_form(new[read])}.")
     for when in ("reset", "step"):
-        first, second = ([_call(draw) for draw in getattr(one, f"{when}_draws")] for one in (before, after))
+        first, second = (
+            [f"{draw.method}({draw.arguments}){list(draw.shape)}" for draw in getattr(one, f"{when}_draws")]
+            for one in (before, after)
+        )
         if first != second:
             drew, draws = (", ".join(calls) or "nothing" for calls in (first, second))
             said.append(f"A {when} drew {drew} and draws {draws}.")
@@ -73,7 +76,3 @@ def merged(before: ContractFile, after: ContractFile) -> ContractFile:
 
 def _form(field: StateField) -> str:
     return f"{field.dtype}{list(field.shape)}"
-
-
-def _call(draw: DrawField) -> str:
-    return f"{draw.method}({draw.arguments}){list(draw.shape)}"

@@ -18,9 +18,9 @@ from gymnasium.wrappers import TimeLimit, TransformObservation
 from overclock.env.registry import load
 from overclock.recipe.contract.codec import site_of
 from overclock.recipe.contract.file import ContractFile, DrawField, load_contract
-from overclock.recipe.references.cells import ChoosableReference
+from overclock.recipe.references.choosable_reference import ChoosableReference
 from overclock.recipe.references.gymnasium_spec import spec_of
-from overclock.recipe.references.held_observations import hold
+from overclock.recipe.references.stored_observations import store_observations
 from overclock.recipe.survey.live import paths
 from overclock.recording.codec import InstanceCodec
 from overclock.recording.observations import flat_space, flatten, unflatten
@@ -38,14 +38,17 @@ PLAIN = (type(None), bool, int, float, str)
 
 
 def reference(num_envs: int, make: dict[str, Any], contract: str) -> GymnasiumSubject:
-    """`num_envs` instances; `make` is what `make_env` takes, `contract` the path of a contract.toml."""
+    """The subject of a project's reference with `num_envs` instances.
+
+    `make` is what `make_env` takes, `contract` the path of a contract.toml.
+    """
     known = load_contract(Path(contract))
     spec = registered(**make)
     reader = StateReader(known, spec)
     if known.by_site:
         install()  # for as long as this process lives, which is that of the reference
     begin_anew(spec, known.restart)
-    hold(_made(spec), known.shapes)
+    store_observations(_made(spec), known.shapes)
     recorder = site_recorder(known) if known.by_site else None
     subject = ChoosableReference if recorder is not None and recorder.choosable else GymnasiumSubject
     return subject(
@@ -61,7 +64,7 @@ def reference(num_envs: int, make: dict[str, Any], contract: str) -> GymnasiumSu
 
 
 def begin_anew(spec: EnvSpec, restart: tuple[str, ...]) -> None:
-    """For the rest of this process, a reset of the class first gives these attributes what a new instance has."""
+    """From now on, a reset of the class first gives these attributes the values that a new instance has."""
     if not restart:
         return
     new = _made(spec).unwrapped
@@ -80,7 +83,7 @@ def begin_anew(spec: EnvSpec, restart: tuple[str, ...]) -> None:
 
 
 def site_recorder(contract: ContractFile) -> SiteRecorder:
-    """Records the draws of a contract by their sites; calls that are recorded at the same time hear of them."""
+    """A recorder of a contract's draws by site, which also reports them to recorded calls."""
 
     def heard(site: Site, record: np.ndarray) -> None:
         note_draw(site.method, (), {}, record, site.name)
@@ -93,15 +96,12 @@ class FlatBorder(PlainBorder):
     """Any observations and actions made of numbers, as one flat array."""
 
     def shown(self, space: gymnasium.Space[Any], obs: Any) -> np.ndarray:
-        """An observation as an array."""
         return flatten(space, obs)
 
     def taken(self, space: gymnasium.Space[Any], action: np.ndarray) -> Any:
-        """A row of actions as an instance takes it."""
         return unflatten(space, action)
 
     def described(self, space: gymnasium.Space[Any]) -> dict[str, Any]:
-        """Discrete, or a box; several choices are a box of whole numbers."""
         flat = flat_space(space)
         if flat.n:
             return {"kind": "discrete", "n": flat.n}
@@ -109,7 +109,7 @@ class FlatBorder(PlainBorder):
 
 
 def make_env(flat: bool = False, **make: Any) -> gymnasium.Env:
-    """One instance, as level 4 trains on it; `flat`: its observations are one array, as where it was compared."""
+    """One instance, as level 4 trains on it; `flat`: with observations as one array."""
     env = _made(registered(**make))
     nested = env.observation_space
     if not flat or not isinstance(nested, gymnasium.spaces.Tuple | gymnasium.spaces.Dict):
@@ -120,7 +120,7 @@ def make_env(flat: bool = False, **make: Any) -> gymnasium.Env:
 
 
 def _made(spec: EnvSpec) -> gymnasium.Env:
-    """An instance with the constants that any instance of the subject has, and with its own luck."""
+    """An instance with the constants that every instance of the subject has, and with a random seed."""
     lane = LaneGenerators()
     with hooked(), lane.making():
         env = gymnasium.make(spec)
@@ -134,7 +134,7 @@ def registered(
     arguments: dict[str, Any] | None = None,
     max_steps: int | None = None,
 ) -> EnvSpec:
-    """What Gymnasium makes it by; a class is registered first. `max_steps` replaces the id's own limit."""
+    """The Gymnasium spec of an id or of a class, which is registered first; `max_steps` replaces the id's own limit."""
     if id is None:
         assert entry_point is not None
         gymnasium.registry.pop(ID, None)  # of another class, or with another limit
@@ -153,14 +153,13 @@ class StateReader:
 
     @functools.cached_property
     def _fresh(self) -> dict[str, Any]:
-        """Plain attributes after a reset: what is no state must not remember the episode that a state replaces."""
+        """Plain attributes after a reset: those that are no state must not remember the episode before."""
         some = _made(self._spec)
         some.reset(seed=0)
         bases = {paths.parse(field.read)[0] for field in self._contract.state if field.read}
         return {k: v for k, v in vars(some.unwrapped).items() if isinstance(v, PLAIN) and k not in bases}
 
     def read(self, env: gymnasium.Env) -> Arrays:
-        """Every field, and the number of steps."""
         fields = self._contract.state
         if self._codec is None:
             values = {field.name: np.array(paths.read(env.unwrapped, field.read), field.dtype) for field in fields}
@@ -172,7 +171,6 @@ class StateReader:
         return {**values, "steps": np.array(time_limit(env)._elapsed_steps or 0, np.int32)}
 
     def write(self, env: gymnasium.Env, values: Arrays) -> None:
-        """The inverse of `read`."""
         if not self._contract.set_state:
             raise NotImplementedError("the contract says that the reference cannot be put into a given state")
         vars(env.unwrapped).update(self._fresh)
@@ -184,7 +182,7 @@ class StateReader:
 
 
 def named(fields: tuple[DrawField, ...], when: str) -> DrawNamer:
-    """Recorded generator calls by the names of the contract."""
+    """A function that gives recorded generator calls the names of the contract's draws."""
 
     def name(calls: list[tuple[str, Any]]) -> Arrays:
         drawn, known = [method for method, _ in calls], [field.method for field in fields]
@@ -196,7 +194,7 @@ def named(fields: tuple[DrawField, ...], when: str) -> DrawNamer:
 
 
 def time_limit(env: gymnasium.Env) -> TimeLimit:
-    """The wrapper that counts steps."""
+    """The wrapper that counts an instance's steps."""
     while not isinstance(env, TimeLimit):
         assert isinstance(env, gymnasium.Wrapper), "the reference has no time limit"
         env = env.env

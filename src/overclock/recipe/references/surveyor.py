@@ -54,7 +54,7 @@ def survey(spec: SubjectSpec, timeout: float = SECONDS) -> Surveyed:
 
 
 def read_survey(answer: Any) -> Surveyed:
-    """A worker's answer as the parts of a project; nothing of it is believed to be well formed."""
+    """A worker's answer as the parts of a project; UsageError where it is malformed."""
     try:
         if answer["refused"] is not None:
             raise UsageError(str(answer["refused"]))
@@ -88,7 +88,7 @@ def reference_text(reference: Reference) -> str:
 
 
 class Surveyor:
-    """Runs in the worker. The reference waits for `survey`, so that what is wrong with it is an answer."""
+    """The worker's side of `survey`; the reference is imported in the call, so that its errors are answers."""
 
     def __init__(
         self, num_envs: int, reference: str, arguments: dict[str, Any], max_steps: int | None, sources: list[str]
@@ -96,11 +96,9 @@ class Surveyor:
         self._asked = reference, arguments, max_steps, sources
 
     def describe(self) -> dict[str, Any]:
-        """The calls it offers."""
         return {"calls": ["survey"]}
 
     def survey(self) -> dict[str, Any]:
-        """As `read_survey` takes it."""
         return answer(*self._asked)
 
 

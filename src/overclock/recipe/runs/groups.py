@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from overclock.recipe.runs.past import REFUSED
-from overclock.recipe.runs.vocabulary import Event
+from overclock.recipe.runs.vocabulary import REFUSED, Event
 
 
 def current(events: Sequence[Event]) -> str | None:

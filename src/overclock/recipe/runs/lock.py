@@ -1,4 +1,8 @@
-"""Who works on a run: one process at most. The lock is the kernel's, so that it ends with its process, however."""
+"""At most one process works on a run. The kernel holds the lock (flock), so it ends with its process in any case.
+
+By hand instead of with filelock: that has no shared lock, with which many may look at once whether a run is worked on
+and need no permission to write, and it falls back to a marker file, which outlives its process.
+"""
 
 import os
 import time
@@ -13,7 +17,7 @@ PAUSE_S = 0.02
 
 
 class WorkerLock:
-    """Held from creation until `close`, or the end of the process; UsageError if somebody else holds it."""
+    """The lock, held from creation until `close` or the end of the process; UsageError if another process holds it."""
 
     def __init__(self, journal: Path) -> None:
         self._file = _open(journal)
@@ -30,12 +34,11 @@ class WorkerLock:
         self._file.flush()
 
     def close(self) -> None:
-        """Let others work."""
         self._file.close()
 
 
 def worked_on(journal: Path) -> bool:
-    """Whether a process works on this run now."""
+    """Whether any process holds the lock of this run at the moment."""
     try:
         file = _place(journal).open("rb")
     except OSError:

@@ -8,6 +8,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+Facts = dict[str, Any]  # of an event: JSON values, read back from the disk
+REFUSED = "refused"  # how a task ends that the model's side would not work on: nothing came of it
+
 
 @dataclasses.dataclass(frozen=True)
 class Event:
@@ -16,7 +19,7 @@ class Event:
     number: int
     time: float  # seconds since 1970, by the clock of the machine that wrote it
     kind: str
-    facts: dict[str, Any]
+    facts: Facts
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Running a command apart from us: an agent's, or the worker process of a candidate.
+"""Runs a command in isolation: an agent's program, or the worker process of a candidate.
 
 `best()` is the strongest sandbox that works here; `candidate_rights` and `agent_rights` say what may be touched.
-Names load on first use: the keeper (keeper.py) starts with every command and imports this package.
+Names load on first use: supervisor.py starts with every command and imports this package.
 """
 
 from typing import TYPE_CHECKING
@@ -19,12 +19,8 @@ __all__ = [
     "sandboxed", "stop", "stopped_because",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        **dict.fromkeys(["Launch", "Sandbox", "stop", "stopped_because"], "overclock.recipe.sandbox.base"),
-        **dict.fromkeys(["Finding", "best", "by_name", "probe"], "overclock.recipe.sandbox.choices"),
-        **dict.fromkeys(["Rights", "agent_rights", "candidate_rights"], "overclock.recipe.sandbox.rights"),
-        "sandboxed": "overclock.recipe.sandbox.worker",
-    },
-)
+MODULES = {
+    "base": ["Launch", "Sandbox", "stop", "stopped_because"], "choices": ["Finding", "best", "by_name", "probe"],
+    "rights": ["Rights", "agent_rights", "candidate_rights"], "worker": ["sandboxed"],
+}  # fmt: skip
+__getattr__, __dir__ = lazy_names(__name__, {name: f"{__name__}.{m}" for m, names in MODULES.items() for name in names})

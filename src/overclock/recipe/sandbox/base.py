@@ -1,4 +1,4 @@
-"""`Sandbox`: how a command is started apart from us. Each choice only adds its own fences to the keeper's plan."""
+"""`Sandbox`: how a command is started in isolation. Each kind of sandbox adds its own restrictions to the plan."""
 
 import abc
 import contextlib
@@ -16,6 +16,7 @@ from overclock.recipe.sandbox.plan import MARK, Plan
 from overclock.recipe.sandbox.rights import Rights
 
 STOP_PATIENCE_S = 10.0
+LIMITS = ("memory_bytes", "address_space", "cpu_seconds", "processes", "file_bytes", "wall_seconds")
 # Isolated (-I): the environment and the working folder belong to the command and must not decide what runs here.
 BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from {module} import main; main()"
 
@@ -30,7 +31,7 @@ class Launch:
 
 @dataclasses.dataclass(frozen=True)
 class Sandbox(abc.ABC):
-    """A way to run commands apart; `sentence` says for reports what it holds back and what it does not."""
+    """A way to isolate commands; `sentence` says in reports what it prevents and what it does not."""
 
     name: str
     title: str  # the name as reports show it
@@ -46,7 +47,7 @@ class Sandbox(abc.ABC):
         environment = self._environment(rights)
         plan = self._plan(rights, sorted(environment)).to_json()
         command = self._inside(list(argv), rights)
-        return Launch([*own_program("overclock.recipe.sandbox.keeper"), plan, *command], environment)
+        return Launch([*own_program("overclock.recipe.sandbox.supervisor"), plan, *command], environment)
 
     def popen(self, argv: Sequence[str], rights: Rights, **options: Any) -> "subprocess.Popen[Any]":
         """Start a command; `options` are those of `subprocess.Popen` (streams, text)."""
@@ -57,7 +58,7 @@ class Sandbox(abc.ABC):
     def _plan(self, rights: Rights, variables: list[str]) -> Plan: ...
 
     def _inside(self, argv: list[str], rights: Rights) -> list[str]:
-        """The command as it starts inside."""
+        """The command line that is executed inside the sandbox."""
         return argv
 
     def _environment(self, rights: Rights) -> dict[str, str]:
@@ -65,25 +66,17 @@ class Sandbox(abc.ABC):
 
 
 def limits_of(rights: Rights) -> dict[str, Any]:
-    """The fields of a `Plan` that every choice takes over."""
-    return {
-        "caller": os.getpid(),
-        "memory_bytes": rights.memory_bytes,
-        "address_space": rights.address_space,
-        "cpu_seconds": rights.cpu_seconds,
-        "processes": rights.processes,
-        "file_bytes": rights.file_bytes,
-        "wall_seconds": rights.wall_seconds,
-    }
+    """The fields of a `Plan` that are the same in every kind of sandbox."""
+    return {"caller": os.getpid(), **{name: getattr(rights, name) for name in LIMITS}}
 
 
 def own_program(module: str) -> list[str]:
-    """The command line of a `main` of ours, whatever the environment it is started in."""
+    """The command line that runs `main` of one of our modules, whatever environment it is started in."""
     return [sys.executable, "-I", "-c", BOOT.format(module=module), str(Path(overclock.__file__).parents[1])]
 
 
 def stop(process: "subprocess.Popen[Any]") -> int:
-    """End a command that `popen` started, and everything it started; returns when nothing is left of it."""
+    """End a command that `popen` started and everything it started; returns its exit code when nothing is left."""
     process.terminate()
     try:
         return process.wait(STOP_PATIENCE_S)
@@ -94,6 +87,6 @@ def stop(process: "subprocess.Popen[Any]") -> int:
 
 
 def stopped_because(stderr: str) -> str | None:
-    """Which limit a command with this stderr passed, if the keeper had to stop it."""
+    """The limit for which the supervisor stopped a command, read from the command's stderr; None if it did not."""
     lines = [line for line in stderr.splitlines() if line.startswith(MARK)]
     return lines[-1].removeprefix(MARK) if lines else None

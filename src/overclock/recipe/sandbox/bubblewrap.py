@@ -1,4 +1,4 @@
-"""Bubblewrap: a file system made of nothing but what was granted, and namespaces of its own for everything else."""
+"""Bubblewrap: a file system that holds nothing but what was granted, and new namespaces for everything else."""
 
 import dataclasses
 import os
@@ -32,7 +32,7 @@ UNFILTERED = " Keyrings, io_uring and unusual socket families are reachable: no 
 
 @dataclasses.dataclass(frozen=True)
 class Bubblewrap(Sandbox):
-    """Through the program `bwrap`."""
+    """A sandbox made by the program `bwrap` with these flags."""
 
     program: str
     flags: tuple[str, ...]
@@ -53,7 +53,7 @@ class Bubblewrap(Sandbox):
 
 
 def find() -> tuple[Bubblewrap | None, str]:
-    """The sandbox if it works here, and what was found."""
+    """The sandbox, or None if it does not work on this machine, and what was found."""
     program = shutil.which("bwrap")
     if program is None:
         return None, "bwrap is not installed"
@@ -78,7 +78,7 @@ def _runs(command: list[str]) -> tuple[bool, str]:
 
 
 def _mounts(rights: Rights) -> list[str]:
-    """The arguments that build the file system, from the outside in: what lies deeper has the last word."""
+    """The arguments that build the file system, outer folders first: a deeper mount overrides the one around it."""
     storage = ["--size", str(rights.file_bytes), "--tmpfs"]
     arguments = ["--share-net"] if rights.network is True else []
     for place in system_places():
@@ -108,7 +108,7 @@ def _within(path: Path, places: Iterable[Path]) -> bool:
 
 
 def _hide(path: Path) -> list[str]:
-    """Something in its place that says why it cannot be imported: an empty folder would be a package to Python."""
+    """Mount a file that raises an ImportError in place of `path`: an empty folder would be a package to Python."""
     if not path.is_dir():
         return ["--ro-bind", HIDDEN, str(path)]
     place = str(path)

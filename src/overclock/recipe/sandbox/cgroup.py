@@ -1,7 +1,7 @@
-"""A control group that caps how many processes a command can have: the kernel itself then refuses the next fork.
+"""A control group that limits how many processes a command can have: the kernel itself refuses the next fork.
 
-Used where this user may make one (version 1 as root, version 2 where systemd or a container delegates it); elsewhere
-the keeper counts.
+Used where this user may make one (version 1 as root, version 2 where systemd or a container delegates it). Elsewhere
+the supervisor counts processes.
 """
 
 import contextlib
@@ -11,18 +11,18 @@ from pathlib import Path
 
 
 class Cgroup:
-    """A folder of the `pids` controller."""
+    """One control group: a folder of the `pids` controller."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def join(self) -> None:
-        """Put this process, and with it what it will start, into the group; where that is refused the keeper counts."""
+        """Put this process, and what it will start, into the group; where that is refused, the supervisor counts."""
         with contextlib.suppress(OSError):
             (self._folder / "cgroup.procs").write_text("0")
 
     def members(self) -> list[int]:
-        """Its processes, zombies apart."""
+        """The ids of its processes without zombies; empty if it cannot be read."""
         try:
             return [int(pid) for pid in (self._folder / "cgroup.procs").read_text().split()]
         except OSError:
@@ -30,7 +30,7 @@ class Cgroup:
 
     @property
     def refused(self) -> bool:
-        """Whether the cap was hit."""
+        """Whether the kernel has refused a fork because of the limit."""
         try:
             events = (self._folder / "pids.events").read_text().split()
         except OSError:
@@ -38,13 +38,13 @@ class Cgroup:
         return dict(zip(events[::2], events[1::2], strict=True)).get("max", "0") != "0"
 
     def remove(self) -> None:
-        """Take the empty group away."""
+        """Delete the group, which must be empty; a failure is ignored."""
         with contextlib.suppress(OSError):
             self._folder.rmdir()
 
 
 def make(limit: int, proc: Path = Path("/proc/self")) -> Cgroup | None:
-    """A new group for at most `limit` processes and threads, or None where this user cannot have one."""
+    """A new group for at most `limit` processes and threads, or None where this user cannot make one."""
     for parent in _parents(proc):
         folder = parent / f"overclock-{os.getpid()}"
         try:

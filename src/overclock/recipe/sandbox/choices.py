@@ -1,4 +1,4 @@
-"""Which sandboxes work on this machine: found by trying them, strongest first."""
+"""Which kinds of sandbox work on this machine, found by trying them, strongest first."""
 
 import dataclasses
 import functools
@@ -18,12 +18,12 @@ FINDERS: dict[str, tuple[Callable[[], tuple[Sandbox | None, str]], str]] = {  # 
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """Whether one sandbox works here."""
+    """Whether one kind of sandbox works on this machine."""
 
     name: str
     works: bool
     found: str
-    sentence: str  # what it holds back and what it does not; empty where it does not work
+    sentence: str  # what it prevents and what it does not; empty where it does not work
     remedy: str
 
 
@@ -35,7 +35,7 @@ def _find(name: str) -> tuple[Sandbox | None, str]:
 
 
 def probe() -> list[Finding]:
-    """Every choice, strongest first, tried on this machine."""
+    """Try every kind of sandbox on this machine, strongest first."""
     findings = []
     for name, (_, remedy) in FINDERS.items():
         sandbox, found = _find(name)
@@ -44,7 +44,7 @@ def probe() -> list[Finding]:
 
 
 def best() -> Sandbox:
-    """The strongest sandbox that works here; at the worst the one whose title is UNSANDBOXED."""
+    """The strongest sandbox that works here, at worst the one titled UNSANDBOXED; MissingError without Linux."""
     for name in FINDERS:
         sandbox, _ = _find(name)
         if sandbox is not None:
@@ -53,7 +53,7 @@ def best() -> Sandbox:
 
 
 def by_name(name: str) -> Sandbox:
-    """A chosen sandbox: "bubblewrap", "landlock" or "none"; "best" is `best()`."""
+    """The sandbox "bubblewrap", "landlock" or "none", or "best" for `best()`; MissingError if it does not work here."""
     if name == "best":
         return best()
     if name not in FINDERS:

@@ -1,4 +1,4 @@
-"""A port of 127.0.0.1 that leads to a Unix socket: agents speak HTTP over TCP, but only a file crosses the fence."""
+"""Forwards a port of 127.0.0.1 to a Unix socket: agents speak HTTP over TCP, but only files cross the sandbox."""
 
 import asyncio
 import contextlib
@@ -11,14 +11,14 @@ CHUNK = 1 << 16
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens at: a sandbox without a network of its own shares them with everybody here."""
+    """Ports that nobody listens at; a sandbox without a network namespace shares the machine's ports."""
     with contextlib.ExitStack() as stack:
         found = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
         return [one.getsockname()[1] for one in found]
 
 
 def start(port: int, path: str) -> None:
-    """Listen, then serve in a process that is no child of this one: the command must find no stranger among its own."""
+    """Listen, then serve in a process that is no child of this one, so that the command has only its own children."""
     listener = socket.create_server(("127.0.0.1", port))
     middle = os.fork()
     if middle:
@@ -63,7 +63,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 def main() -> None:
-    """Inside a sandbox: `PORT SOCKET COMMAND...`; the command takes the place of this process."""
+    """Run as `PORT SOCKET COMMAND...` inside a sandbox: start forwarding, then replace this process by the command."""
     port, path, *command = sys.argv[1:]
     start(int(port), path)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and the command would inherit that

@@ -1,4 +1,4 @@
-"""Landlock: the kernel's own fence around files and TCP, for systems where bubblewrap is missing or not allowed."""
+"""Landlock: the kernel restricts files and TCP of a process, for systems where bubblewrap is missing or not allowed."""
 
 import dataclasses
 import os
@@ -12,7 +12,7 @@ from overclock.errors import UsageError
 from overclock.recipe.sandbox.base import Sandbox, limits_of, own_program
 from overclock.recipe.sandbox.landlock_rules import SCOPE_ABI, TCP_ABI, abi
 from overclock.recipe.sandbox.places import system_places
-from overclock.recipe.sandbox.plan import Fences, Plan
+from overclock.recipe.sandbox.plan import LandlockRules, Plan
 from overclock.recipe.sandbox.rights import Rights
 
 PROBE_TIMEOUT_S = 20.0
@@ -33,7 +33,7 @@ class Landlock(Sandbox):
             variables,
             folder=str(rights.folder) if rights.folder else None,
             scratch=tempfile.gettempdir(),
-            fences=Fences(
+            landlock=LandlockRules(
                 read=[str(path) for path, whole in shown if whole],
                 # In a folder on Python's path nothing is found unless it can be listed.
                 listed=[*(str(path) for path, whole in shown if not whole), *_python_path(rights)],
@@ -81,7 +81,7 @@ def _works(wall: str) -> bool:
 
 def main() -> None:
     """The probe of one wall, named by the last argument."""
-    from overclock.recipe.sandbox.kernel import new_namespaces
+    from overclock.recipe.sandbox.linux import new_namespaces
     from overclock.recipe.sandbox.system_calls import refuse_system_calls
 
     try:
@@ -127,7 +127,7 @@ def _sentence(version: int, network: bool, filtered: bool) -> str:
 
 
 def _check_nesting(rights: Rights) -> None:
-    """Rules of Landlock only allow: inside a folder to write nothing can be taken back."""
+    """UsageError for a protected path inside a writable folder: Landlock's rules can only grant whole subtrees."""
     for path in (*rights.read, *rights.hidden):
         for tree in rights.write:
             if path != tree and path.is_relative_to(tree):
@@ -138,7 +138,7 @@ def _check_nesting(rights: Rights) -> None:
 
 
 def _around(root: Path, hidden: tuple[Path, ...]) -> Iterator[tuple[Path, bool]]:
-    """What may be read of a folder when something in it is hidden: (path, whole subtree or only its list)."""
+    """(path, whether the whole subtree or only the listing may be read), for a folder with hidden paths in it."""
     real = root.resolve()
     if real in hidden:
         return

@@ -1,4 +1,4 @@
-"""Landlock, by its three system calls: what this process and all its descendants may do with files and TCP.
+"""Landlock through its three system calls: what this process and all its descendants may do with files and TCP.
 
 https://docs.kernel.org/userspace-api/landlock.html. Rules only ever allow, for whole subtrees; what the kernel is not
 yet able to restrict stays allowed, so `abi()` decides what can be promised.
@@ -10,8 +10,8 @@ import os
 import stat
 from pathlib import Path
 
-from overclock.recipe.sandbox.kernel import syscall
-from overclock.recipe.sandbox.plan import Fences
+from overclock.recipe.sandbox.linux import syscall
+from overclock.recipe.sandbox.plan import LandlockRules
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # on every architecture but Alpha
 CREATE_RULESET_VERSION = 1
@@ -52,31 +52,31 @@ def abi() -> int:
         return 0
 
 
-def restrict(fences: Fences) -> None:
-    """Fence this process in, for good. Privileges must have been given up before."""
+def restrict(rules: LandlockRules) -> None:
+    """Restrict this process irrevocably. It must have given up its privileges before."""
     version = abi()
     everything = BASIC
     for since, right in ((2, REFER), (3, TRUNCATE), (5, IOCTL_DEV)):
         everything |= right if version >= since else 0
     ruleset = _Ruleset(
         everything,
-        BIND_TCP | CONNECT_TCP if version >= TCP_ABI and not fences.network else 0,
+        BIND_TCP | CONNECT_TCP if version >= TCP_ABI and not rules.network else 0,
         ABSTRACT_SOCKETS | SIGNALS if version >= SCOPE_ABI else 0,
     )
     size = 24 if version >= SCOPE_ABI else 16 if version >= TCP_ABI else 8
     handle = syscall(CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(size), ctypes.c_uint32(0))
     reading = READ_FILE | READ_DIR | EXECUTE
     for paths, rights in (
-        (fences.read, reading),
-        (fences.listed, READ_DIR),
-        (fences.write, everything),
+        (rules.read, reading),
+        (rules.listed, READ_DIR),
+        (rules.write, everything),
         (FACTS, reading),
         (DEVICES, READ_FILE | WRITE_FILE | TRUNCATE),
     ):
         for path in paths:
             _allow(handle, Path(path), rights & everything)
-    if fences.port is not None and ruleset.network:
-        rule = _Port(CONNECT_TCP, fences.port)
+    if rules.port is not None and ruleset.network:
+        rule = _Port(CONNECT_TCP, rules.port)
         syscall(ADD_RULE, ctypes.c_int(handle), ctypes.c_int(RULE_NET_PORT), ctypes.byref(rule), ctypes.c_uint32(0))
     syscall(RESTRICT_SELF, ctypes.c_int(handle), ctypes.c_uint32(0))
     os.close(handle)

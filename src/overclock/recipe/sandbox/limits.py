@@ -1,4 +1,4 @@
-"""Limits that the kernel keeps for each process (setrlimit). They are inherited, and cannot be raised again."""
+"""Limits that the kernel enforces for each process (setrlimit). They are inherited, and cannot be raised again."""
 
 import contextlib
 import os
@@ -8,9 +8,9 @@ from pathlib import Path
 from overclock.recipe.sandbox.plan import Plan
 
 OPEN_FILES = 4096
-NICENESS = 5  # the keeper, and everybody else on the machine, comes first
+NICENESS = 5  # the supervisor, and everybody else on the machine, comes first
 # XLA starts several pools with a thread per core, and each thread reserves a stack and an arena that it hardly touches.
-# With 16 cores that is more than 3 GiB of addresses; what is really used is the keeper's business.
+# With 16 cores that is more than 3 GiB of addresses; what is really used is the supervisor's business.
 RESERVED_PER_CPU = 384 << 20
 SPARE = 4  # other programs of the user start processes too while the command runs
 
@@ -20,7 +20,7 @@ def set_limits(plan: Plan) -> None:
     os.nice(NICENESS)
     wanted = {
         resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_CPU: plan.cpu_seconds + 1,  # the keeper comes first, and says why
+        resource.RLIMIT_CPU: plan.cpu_seconds + 1,  # the supervisor comes first, and says why
         resource.RLIMIT_FSIZE: plan.file_bytes,
         resource.RLIMIT_NOFILE: OPEN_FILES,
     }
@@ -35,7 +35,7 @@ def set_limits(plan: Plan) -> None:
 
 
 def _tasks_of_user() -> int:
-    """Processes and threads that this user has already."""
+    """How many processes and threads this user has at the moment."""
     count = 0
     for folder in Path("/proc").iterdir():
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Where things lie on this machine: the system's files, this Python, Overclock itself, and packages to be hidden."""
+"""Paths on this machine: system files, this Python, Overclock itself, and packages that are to be hidden."""
 
 import os
 import site
@@ -41,7 +41,7 @@ def python_places() -> tuple[Path, ...]:
 
 
 def python_variables() -> dict[str, str]:
-    """What makes this Python find its programs and its user's packages in a cleared environment."""
+    """Environment variables by which this Python finds its programs and its user's packages."""
     variables = {
         "PATH": os.pathsep.join(
             dict.fromkeys([str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"])
@@ -71,7 +71,7 @@ def _package() -> Path:
 
 
 def _prefixes() -> list[Path]:
-    """Of this environment and of the Python it was made from, as they are written and as they resolve."""
+    """Prefixes of this virtual environment and of its base Python, as written and with links resolved."""
     written = [Path(prefix) for prefix in (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)]
     return list(dict.fromkeys([*written, *(prefix.resolve() for prefix in written)]))
 

@@ -1,6 +1,6 @@
-"""`Plan`: what the keeper needs to know to start a command and to watch it; it travels as JSON in its arguments.
+"""`Plan`: what the supervisor needs to start and watch a command, passed as JSON in its arguments.
 
-Kept free of everything but the standard library: the keeper reads it in a fresh interpreter.
+Imports the standard library only, because the supervisor reads it in a fresh interpreter.
 """
 
 import dataclasses
@@ -13,8 +13,8 @@ NOT_STARTED_CODE = 126  # exit code when the sandbox could not be set up or the 
 
 
 @dataclasses.dataclass(frozen=True)
-class Fences:
-    """Landlock's rules: whole folders to read, folders whose entries may be listed, folders to write."""
+class LandlockRules:
+    """Folders to read, folders whose entries may only be listed, folders to write, and the use of the network."""
 
     read: list[str]
     listed: list[str]
@@ -25,7 +25,7 @@ class Fences:
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """One command's circumstances."""
+    """Environment, limits and restrictions of one command."""
 
     variables: list[str]  # names of environment variables that are kept; all others are dropped
     memory_bytes: int
@@ -34,11 +34,11 @@ class Plan:
     processes: int
     file_bytes: int
     wall_seconds: float | None
-    caller: int  # the process that starts the keeper, and without which nothing goes on
+    caller: int  # the process that starts the supervisor, and without which nothing goes on
     prefix: list[str] = dataclasses.field(default_factory=list)  # a program that sets up the sandbox, with arguments
     folder: str | None = None
     scratch: str | None = None  # where to make a temporary HOME; None: the sandbox brings its own
-    fences: Fences | None = None
+    landlock: LandlockRules | None = None
     new_namespaces: bool = False  # namespaces of its own for IPC and,
     new_network: bool = False  # for the network, with nothing in it but loopback
     system_calls: Literal["all", "filtered", "bubblewrap"] = "all"  # filtered by us, or by bubblewrap for us
@@ -46,13 +46,11 @@ class Plan:
     cgroup: bool = True
 
     def to_json(self) -> str:
-        """As one argument."""
         return json.dumps(dataclasses.asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> "Plan":
-        """The inverse of `to_json`."""
         values = json.loads(text)
-        if values["fences"] is not None:
-            values["fences"] = Fences(**values["fences"])
+        if values["landlock"] is not None:
+            values["landlock"] = LandlockRules(**values["landlock"])
         return cls(**values)

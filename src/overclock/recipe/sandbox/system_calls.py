@@ -13,7 +13,7 @@ import platform
 import struct
 from collections.abc import Sequence
 
-from overclock.recipe.sandbox.kernel import checked, prctl
+from overclock.recipe.sandbox.linux import checked, prctl
 
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 ALLOW, ERRNO = 0x7FFF0000, 0x00050000

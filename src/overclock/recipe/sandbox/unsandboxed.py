@@ -1,4 +1,4 @@
-"""The last resort, shown as UNSANDBOXED: limits and a clean environment stop accidents, not intent."""
+"""Without isolation, shown as UNSANDBOXED: limits and a clean environment stop accidents, not intent."""
 
 import dataclasses
 import tempfile
@@ -16,7 +16,7 @@ SENTENCE = (
 
 @dataclasses.dataclass(frozen=True)
 class Unsandboxed(Sandbox):
-    """The keeper alone."""
+    """Only the supervisor with its limits; works on every Linux."""
 
     def _plan(self, rights: Rights, variables: list[str]) -> Plan:
         return Plan(
@@ -29,5 +29,5 @@ class Unsandboxed(Sandbox):
 
 
 def find() -> tuple[Unsandboxed, str]:
-    """The sandbox, and what was found."""
+    """The sandbox, and the words of `probe` about it."""
     return Unsandboxed("none", "UNSANDBOXED", SENTENCE), "always there"

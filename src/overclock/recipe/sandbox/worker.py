@@ -1,7 +1,6 @@
-"""A candidate's worker processes inside a sandbox: `sandboxed(spec, candidate)` is the same subject, apart from us.
+"""A candidate's worker processes inside a sandbox: `sandboxed(spec, candidate)` is the same subject, isolated.
 
-The verifier knows nothing of sandboxes. It asks the launcher that a `SubjectSpec` names for the command line of each
-worker process; the pipe to it stays as it is.
+The verifier knows nothing of sandboxes: it asks the launcher that a `SubjectSpec` names for each worker's command line.
 """
 
 import dataclasses

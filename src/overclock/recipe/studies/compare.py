@@ -21,9 +21,8 @@ from overclock.recipe import sandbox as sandboxes
 from overclock.recipe.judging.hygiene.frozen import Frozen
 from overclock.recipe.judging.judge import Judge
 from overclock.recipe.judging.required_levels import levels_up_to
-from overclock.recipe.loop.parts import Options
+from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.loop.translate import translate
-from overclock.recipe.loop.ways import Ways
 from overclock.recipe.project.project import Changes, Project
 from overclock.recipe.runs.candidates import files_of
 from overclock.recipe.runs.report import run_report
@@ -63,12 +62,12 @@ def compare(
     project: Project,
     agents: Sequence[str] = (),
     ways: Sequence[str] = (FULL,),
-    carried: Ways = Ways(),
+    options: RunOptions = RunOptions(),
     judge: Callable[..., Any] = Judge,
 ) -> dict[str, Any]:
     """Every agent in every way; returns the report (schema overclock.compare/1), which is kept beside the runs.
 
-    Without `agents` it is the project's own. `carried` is how runs are carried out; nothing is optimised, since that
+    Without `agents` it is the project's own. `options` is how runs are options out; nothing is optimised, since that
     costs iterations after the question is answered. A combination that cannot even start is a row that says why.
     """
     unknown = [way for way in ways if way not in WAYS]
@@ -82,9 +81,9 @@ def compare(
     rows = []
     for agent in list(dict.fromkeys(agents)) or [None]:
         for way in dict.fromkeys(ways):
-            said = agent or (carried.agent.name if carried.agent is not None else project.agent.name)
-            carried.say(f"{said}, {way}: {WAYS[way].what}")
-            rows.append(_row(project, said, agent, way, f"{name}-{len(rows) + 1}-{_slug(said)}-{way}", carried, judge))
+            said = agent or (options.agent.name if options.agent is not None else project.agent.name)
+            options.say(f"{said}, {way}: {WAYS[way].what}")
+            rows.append(_row(project, said, agent, way, f"{name}-{len(rows) + 1}-{_slug(said)}-{way}", options, judge))
     report = {
         "schema": SCHEMA,
         "project": project.name,
@@ -102,7 +101,7 @@ def compare(
     return {**report, "file": str(path)}
 
 
-def who(agent: str, calls: int, carried: Ways = Ways()) -> tuple[bool, str]:
+def who(agent: str, calls: int, options: RunOptions = RunOptions()) -> tuple[bool, str]:
     """(whether a model did the work, in words): what may be said about the row of an agent.
 
     A program of any name may run here, so only calls that our own gateway passed on to a provider show a model.
@@ -110,33 +109,39 @@ def who(agent: str, calls: int, carried: Ways = Ways()) -> tuple[bool, str]:
     kind = agent.partition(":")[0]
     if kind in WITHOUT_MODEL:
         return False, WITHOUT_MODEL[kind]
-    if carried.recorded is not None:
+    if options.recorded is not None:
         return False, "no model: recorded answers"
-    if carried.upstream is not None or carried.backend is not None:
-        return False, f"whatever answers {f'at {carried.upstream}' if carried.upstream else 'in the place of a model'}"
+    if options.upstream is not None or options.backend is not None:
+        return False, f"whatever answers {f'at {options.upstream}' if options.upstream else 'in the place of a model'}"
     return (True, "a model") if calls else (False, "a program that called no model through the gateway")
 
 
 def _row(
-    project: Project, said: str, agent: str | None, way: str, run_id: str, carried: Ways, judge: Callable[..., Any]
+    project: Project,
+    said: str,
+    agent: str | None,
+    way: str,
+    run_id: str,
+    options: RunOptions,
+    judge: Callable[..., Any],
 ) -> dict[str, Any]:
     levels = WAYS[way].levels(project.judging.levels)
     row: dict[str, Any] = {"agent": said, "by": NOBODY, "model": False, "way": way, "levels": list(levels)}
-    options = Options(repair=WAYS[way].repair, optimise=False)
+    steps = OptionalSteps(repair=WAYS[way].repair, optimise=False)
     try:
         finished = translate(
-            project, run_id, dataclasses.replace(carried, options=options), Changes(agent=agent, levels=levels)
+            project, run_id, dataclasses.replace(options, steps=steps), Changes(agent=agent, levels=levels)
         )
     except OverclockError as error:
         return {**row, "outcome": "not run", "sentence": str(error), "run": None, **dict.fromkeys(MEASURED)}
     with Run.open(finished.run) as run:
         report = run_report(run)
-        row["model"], row["by"] = who(said, (report["cost"]["metered"] or {"calls": 0})["calls"], carried)
+        row["model"], row["by"] = who(said, (report["cost"]["metered"] or {"calls": 0})["calls"], options)
         measured = _measured(report)
         chosen = measured["candidate"]
         if measured["outcome"] == "done" and chosen is not None:
             frozen = Frozen(chosen, files_of(run.journal, chosen))
-            measured["all_levels"] = _checked(project, run, frozen, measured["tests"], carried, judge)
+            measured["all_levels"] = _checked(project, run, frozen, measured["tests"], options, judge)
     return {**row, "run": str(finished.run), **measured}
 
 
@@ -174,15 +179,15 @@ def _measured(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def _checked(
-    project: Project, run: Run, frozen: Frozen, known: dict[str, str], carried: Ways, judge: Callable[..., Any]
+    project: Project, run: Run, frozen: Frozen, known: dict[str, str], options: RunOptions, judge: Callable[..., Any]
 ) -> dict[str, Any]:
     """What a run calls done, judged by the levels that it left out; stops at the first that fails."""
     levels = levels_up_to(project, max(project.judging.levels))
     missing = [level for level in levels if known.get(str(level)) != "pass"]
-    used = sandboxes.by_name(carried.sandbox).name
-    judging = judge(project, project.scenarios, run.folder / "repro", used, carried.progress)
+    used = sandboxes.by_name(options.sandbox).name
+    judging = judge(project, project.scenarios, run.folder / "repro", used, options.progress)
     for level in missing:
-        carried.say(f"judging the outcome at level {level}")
+        options.say(f"judging the outcome at level {level}")
         try:
             verdict = judging.judge(frozen, level, secrets.randbits(30))
         except CouldNotVerifyError as error:

@@ -23,9 +23,8 @@ from overclock.recipe.contract.file import format_contract
 from overclock.recipe.judging.hygiene.frozen import Frozen
 from overclock.recipe.judging.judge import Judge
 from overclock.recipe.loop.briefing import MAIN, module_file
-from overclock.recipe.loop.parts import Options
+from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.loop.translate import resume, translate
-from overclock.recipe.loop.ways import Ways
 from overclock.recipe.project.project import FILE, Changes, Project, format_project, load_project
 from overclock.recipe.project.update_scenarios import guard
 from overclock.recipe.references.changes import merged
@@ -58,19 +57,23 @@ class Control:
     recited: str | None = None
 
 
-def control(project: Project, seed: int = 0, ways: Ways = Ways(), changes: Changes = Changes()) -> Control:
+def control(
+    project: Project, seed: int = 0, options: RunOptions = RunOptions(), changes: Changes = Changes()
+) -> Control:
     """Translate the changed reference and say whether the translation followed; asked again, it goes on."""
     folder = project.folder / "control" / str(seed)  # agents see this path: it must not say what it is for
     if not (folder / FILE).is_file():
         make_control(project, folder, seed)
     other = load_project(folder)
-    ways = dataclasses.replace(ways, options=Options(ways.options.repair, optimise=False))
+    options = dataclasses.replace(options, steps=OptionalSteps(options.steps.repair, optimise=False))
     newest = latest(folder / "runs")
     if newest is None:
-        newest = translate(other, None, ways, changes).run
+        newest = translate(other, None, options, changes).run
     elif _outcome(newest) in (None, *GOING_ON):
-        newest = resume(other, newest, ways, changes=changes, options=None if ways.options.repair else ways.options).run
-    return conclude(project, other, newest, ways.sandbox)
+        newest = resume(
+            other, newest, options, changes=changes, steps=None if options.steps.repair else options.steps
+        ).run
+    return conclude(project, other, newest, options.sandbox)
 
 
 def make_control(project: Project, folder: Path, seed: int) -> list[Constant]:

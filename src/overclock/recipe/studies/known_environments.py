@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from overclock.errors import MissingError, OverclockError, UsageError
-from overclock.recipe.loop.parts import Options
+from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.loop.translate import translate
-from overclock.recipe.loop.ways import Ways
 from overclock.recipe.project.new import BUILT_IN, new_project
 from overclock.recipe.project.project import AgentChoice, Changes
 from overclock.recipe.studies.known_facts import facts
@@ -45,7 +44,7 @@ def chosen(names: Sequence[str]) -> list[Known]:
 def translate_known(
     one: Known,
     folder: Path,
-    ways: Ways,
+    options: RunOptions,
     measure: bool = True,
     mutants: int = 0,
     say: Callable[[str], None] = lambda sentence: None,
@@ -54,7 +53,7 @@ def translate_known(
     row: dict[str, Any] = {"name": one.name, "reference": one.reference, "arguments": dict(one.arguments)}
     row |= {"package": one.package} if one.package else {}
     try:
-        return row | _translated(one, folder, ways, measure, mutants, say)
+        return row | _translated(one, folder, options, measure, mutants, say)
     except MissingError as error:
         install = f" (pip install {one.package})" if one.package else ""
         return {**row, "outcome": "not installed", "sentence": f"{error}{install}"}
@@ -65,14 +64,14 @@ def translate_known(
 
 
 def _translated(
-    one: Known, folder: Path, ways: Ways, measure: bool, mutants: int, say: Callable[[str], None]
+    one: Known, folder: Path, options: RunOptions, measure: bool, mutants: int, say: Callable[[str], None]
 ) -> dict[str, Any]:
     made = new_project(
         folder / one.name, one.reference, "jax", AgentChoice(BUILT_IN), arguments=one.arguments,
         max_steps=one.max_steps,
     )  # fmt: skip
-    quick = dataclasses.replace(ways, options=Options(optimise=False), say=say)
-    ended = translate(made.project, None, quick, Changes(levels=LEVELS))
+    quick = dataclasses.replace(options, steps=OptionalSteps(optimise=False), say=say)
+    ended = translate(made.project, None, quick, Changes(levels=LEVELS), program=made.program)
     row = {"outcome": ended.outcome, "sentence": ended.sentence}
     row |= {"run": _from_here(ended.run), "page": _from_here(ended.page)}
     if ended.result is None:

@@ -16,7 +16,7 @@ from overclock.recipe.judging.verdict import kept_level
 from overclock.recipe.loop.translate import Finished
 from overclock.recipe.project.project import Project
 from overclock.recipe.project.twin import project_twin
-from overclock.recipe.references.branch_facts import reference_branches
+from overclock.recipe.references.branch_coverage import reference_branches
 from overclock.recipe.studies.candidate_mutants import mutation_score
 from overclock.recipe.studies.known_compile import compile_seconds
 from overclock.results import encode

@@ -14,7 +14,7 @@ from pathlib import Path
 from overclock.errors import UsageError
 from overclock.recipe.survey.static.decompose import rules
 from overclock.recipe.survey.static.definitions import Definition, File, Function, dotted
-from overclock.recipe.survey.static.kept import own_nodes
+from overclock.recipe.survey.static.rule_selection import own_nodes
 from overclock.recipe.survey.static.source import Source
 
 MOST = 4  # constants that are changed at once

@@ -1,1 +1,1 @@
-"""What can be found out about a reference before anybody translates it: its parts, its state, its luck, doubts."""
+"""What can be found out about a reference before a translation: its modules, its state, its draws, its obstacles."""

@@ -11,7 +11,7 @@ import random
 import sys
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class Drawing:
 
     @functools.cached_property
     def arguments(self) -> dict[str, Any]:
-        """The same with the defaults of those that it left out."""
+        """The arguments of the call with the defaults of those that the program left out."""
         bound = self._bound()
         bound.apply_defaults()
         return dict(list(bound.arguments.items())[1:])
@@ -82,7 +82,7 @@ def listening(listener: Listener | None, lane: "LaneGenerators") -> Iterator[Non
 
 
 def running() -> "LaneGenerators | None":
-    """The lane whose instance runs now."""
+    """The lane whose instance runs now, None where none does."""
     return _lane
 
 
@@ -107,7 +107,10 @@ class SiteGenerator(PlainGenerator, metaclass=_AnyInstance):
     def bit_generator(self) -> Any:
         """As NumPy's; not for a program that is being recorded, since draws from there are not reported."""
         if _listener is not None and not self.inside:
-            _refuse("the bit generator of a NumPy generator")
+            raise UsageError(
+                f"The reference uses the bit generator of a NumPy generator at {_caller()}, whose draws are not "
+                "recorded; draw by its methods."
+            )
         return bits(self)
 
     def begin(self, words: list[int]) -> None:
@@ -183,10 +186,6 @@ def _caller() -> CallSite:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("overclock.recording.sites."):
         frame = frame.f_back
     return call_site_of(frame)
-
-
-def _refuse(what: str) -> NoReturn:
-    raise UsageError(f"The reference uses {what} at {_caller()}, whose draws are not recorded; draw by its methods.")
 
 
 class LaneGenerators:

@@ -59,7 +59,7 @@ def global_state() -> tuple[Any, ...]:
 
 
 def _replacements() -> list[tuple[Any, Any]]:
-    """(what programs hold, what they shall hold)."""
+    """Pairs of what programs hold and what they shall hold instead."""
     pairs: list[tuple[Any, Any]] = [
         (generators.PlainGenerator, generators.SiteGenerator),
         (generators.PlainRandomState, generators.SiteRandomState),

@@ -27,7 +27,6 @@ class Parameters:
     others: tuple[tuple[str, Any], ...] = ()  # the arguments of any other draw, as they were given
 
     def given(self) -> dict[str, Any]:
-        """The parameters that there are, by name."""
         named = {one.name: getattr(self, one.name) for one in dataclasses.fields(self) if one.name != "others"}
         return {name: value for name, value in (*named.items(), *self.others) if value is not None}
 
@@ -112,7 +111,6 @@ def _whole(drawing: Drawing) -> Parameters:
 
 
 def _count(items: Any) -> int:
-    """NumPy takes a number for that many items."""
     return int(items) if isinstance(items, int | np.integer) else len(items)
 
 

@@ -141,7 +141,7 @@ def _chosen(drawing: Drawing) -> Result:
 
 
 def _by_chances(drawing: Drawing) -> Result:
-    """As NumPy searches: cumulative chances, and where a fraction falls among them."""
+    """The search of NumPy's `choice`: where a fraction falls among the cumulative chances."""
     given, generator = drawing.arguments, drawing.generator
     chances = np.asarray(given["p"], np.float64)
     if abs(chances.sum() - 1.0) > CHANCE_ERROR:
@@ -160,7 +160,6 @@ def _items_at(places: Any, given: dict[str, Any]) -> Any:
 
 
 def _choices(drawing: Drawing) -> Result:
-    """As Python's `choices` searches."""
     given = drawing.arguments
     population, weights = given["population"], given["weights"]
     unit = [drawing.generator.random() for _ in range(given["k"])]

@@ -61,12 +61,10 @@ class Site:
 
     @property
     def place(self) -> CallSite:
-        """The call in the source."""
         return CallSite(self.file, self.line, self.column)
 
     @property
     def where(self) -> str:
-        """Where it stands, as text."""
         return str(self.place)
 
     @property
@@ -116,7 +114,7 @@ class SiteRecorder:
 
     @contextlib.contextmanager
     def choosing(self, number: TrackedNumber | float) -> Iterator[None]:
-        """Inside, what is drawn is this number."""
+        """Inside, the program draws this number."""
         self._chosen = number
         try:
             yield

@@ -17,7 +17,7 @@ MAKERS = {GENERATOR: np.random.default_rng, RANDOM_STATE: PlainRandomState, NUMP
 
 
 def sample(site: Site, seed: Sequence[int]) -> np.ndarray:
-    """One record; equal seeds give equal ones."""
+    """One record drawn from the distribution of a site; equal seeds give equal records."""
     generator, given = np.random.default_rng(list(seed)), dict(site.arguments)
     match site.form:
         case "index" if "p" in given:

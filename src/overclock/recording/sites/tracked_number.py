@@ -106,7 +106,7 @@ for _name in dir(float):
 
 
 def chosen(drawing: Drawing, number: TrackedNumber | float) -> tuple[Any, np.ndarray]:
-    """In place of a draw of one number in [0, 1): what the program gets, what is recorded."""
+    """A chosen number in place of a draw in [0, 1): (what the program gets, what is recorded)."""
     if family(drawing) is not Family.UNIT or np.ndim(drawing.run()) != 0:
         raise UsageError(f"The draw ({drawing.method}) at {drawing.place} is no single number from 0 to 1.")
     return number, np.array(number._number if type(number) is TrackedNumber else number)

@@ -8,24 +8,19 @@ from overclock.recording import shapes
 from overclock.recording.errors import UnsupportedError
 from overclock.recording.reference_cycles import CYCLE
 from overclock.recording.shapes import Array, Choice, Exactly, Fixed, Many, Maybe, Number, Record, Shape, leaves, same
-from overclock.translate.ir.nodes import Builder, Const, Operand, Type, Var
+from overclock.translate.ir.nodes import Builder, Const, Let, Operand, Type, Var, ranged
+from overclock.translate.ir.store import ArrayCell, DictCell, ListCell, ManyCell, ObjectCell, Store
 from overclock.translate.ir.values import (
-    ArrayCell,
     Bound,
     Closure,
-    DictCell,
     Elem,
     Gone,
     Known,
-    ListCell,
-    ManyCell,
     May,
     Num,
-    ObjectCell,
     Pack,
     Pick,
     Ref,
-    Store,
     Super,
     Value,
     View,
@@ -210,9 +205,7 @@ class Layout:
                 inner = [self._lift(item, left, store) for item in items]
                 return Pack(tuple(inner)) if kind == shapes.TUPLE else store.new(ListCell(inner, kind))
             case Many(of, capacity, kind):
-                length = left.pop(0)
-                if isinstance(length, Var):
-                    length.low, length.high = 0, capacity
+                length = ranged(left.pop(0), 0, capacity)
                 count = len(leaves(of))
                 mine = [left.pop(0) for _ in range(count)]
                 return store.new(ManyCell(of, capacity, mine, length, kind))
@@ -281,8 +274,7 @@ def chosen(index: Operand, options: tuple[Any, ...]) -> Value:
     if isinstance(index, Const):
         inner = options[int(index.value)]
         return inner if isinstance(inner, Bound | Closure | Super) else Known(inner)
-    index.low, index.high = 0, len(options) - 1
-    return Pick(index, options)
+    return Pick(ranged(index, 0, len(options) - 1), options)
 
 
 def zeros(dtype: str, shape: tuple[int, ...] = ()) -> Const:
@@ -297,8 +289,6 @@ def stack(builder: Builder, rows: list[Operand], dtype: str) -> Operand:
         return Const(np.stack([np.asarray(row.value, dtype) for row in rows]))  # pyright: ignore[reportAttributeAccessIssue]
     size = next(row.type.shape for row in rows if isinstance(row, Var))
     out = Var(Type(dtype, (len(rows), *size)))
-    from overclock.translate.ir.nodes import Let
-
     builder.emit(Let(out, "stack", tuple(rows)))
     return out
 
@@ -312,3 +302,19 @@ def resized(builder: Builder, operand: Operand, capacity: int) -> Operand:
         return builder.let("getitem", lambda a: a[:capacity], operand, index=(("slice", None, capacity, None),))
     widths = [(0, capacity - have)] + [(0, 0)] * (len(operand.type.shape) - 1)
     return builder.let("pad", lambda a: np.pad(a, widths), operand, widths=widths)
+
+
+def widen_constants(shape: Shape) -> Shape:
+    """Constants inside a shape that may change become what they are instances of."""
+    match shape:
+        case Exactly(value):
+            return shapes.of_python(value)
+        case Fixed(items, kind):
+            return Fixed(tuple(widen_constants(item) for item in items), kind)
+        case Maybe(of):
+            return Maybe(widen_constants(of))
+        case Record(cls, fields):
+            return Record(cls, tuple((key, widen_constants(part)) for key, part in fields))
+        case Many(of, capacity, kind):
+            return Many(widen_constants(of), capacity, kind)
+    return shape

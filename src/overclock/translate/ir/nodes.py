@@ -7,6 +7,7 @@ an `if`. Every dtype conversion is written out: NumPy and JAX promote differentl
 import contextlib
 import dataclasses
 import itertools
+import operator
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -19,6 +20,11 @@ from overclock.recording.shapes import PYTHON_DTYPES
 SIGNED_RANGE = 2**62
 SMALL = ("int8", "uint8", "int16", "uint16", "int32", "uint32")  # whose whole range is worth knowing
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+ELEMENTWISE: dict[str, Callable[..., Any]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
+    "floordiv": operator.floordiv, "mod": operator.mod, "power": operator.pow, "eq": operator.eq, "ne": operator.ne,
+    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "minimum": min, "maximum": max,
+}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -288,6 +294,37 @@ class Builder:
         self.emit(Let(out, op, tuple(cast)))
         return out
 
+    def apply(self, op: str, *args: Operand) -> Operand:
+        """One of Python's operators (`ELEMENTWISE`), element by element."""
+        return self.joined(op, ELEMENTWISE[op], *args)
+
+    def flag(self, operand: Operand) -> Operand:
+        """A bool as Python's own."""
+        return self.cast(operand, "bool", True)
+
+    def logical(self, op: str, a: Operand, b: Operand) -> Operand:
+        """`and` or `or` of two flags."""
+        for one, other in ((a, b), (b, a)):
+            if isinstance(one, Const):
+                if op == "and":
+                    return other if one.value else Const(False)
+                return Const(True) if one.value else other
+        return self.let(op, np.logical_and if op == "and" else np.logical_or, a, b, python=True)
+
+    def negated(self, operand: Operand) -> Operand:
+        """The opposite of a flag."""
+        if isinstance(operand, Const):
+            return Const(not operand.value)
+        return self.let("not", np.logical_not, operand, python=True)
+
+    def truths(self, operand: Operand) -> Operand:
+        """The truth of every item of an array."""
+        return operand if operand.type.kind == "b" else self.apply("ne", operand, Const(0))
+
+    def as_numpy(self, operand: Operand) -> Operand:
+        """A number as a scalar of NumPy, which does not bend to the dtype of what it meets."""
+        return self.cast(operand, operand.type.dtype)
+
 
 def recast(const: Const, dtype: str, python: bool = False) -> Const:
     """A constant in another dtype; it keeps its name where it is still the same number."""
@@ -334,6 +371,13 @@ def bounds(operand: Operand) -> tuple[int | None, int | None]:
         limits = np.iinfo(operand.type.dtype)
         return limits.min, limits.max
     return operand.low, operand.high
+
+
+def ranged(operand: Operand, low: int, high: int | None) -> Operand:
+    """An operand, of which it is known from now on in which range it is."""
+    if isinstance(operand, Var):
+        operand.low, operand.high = low, high
+    return operand
 
 
 def distance(a: Operand, b: Operand) -> int | None:

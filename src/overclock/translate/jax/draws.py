@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from overclock.translate.ir.sites import DrawSite
 from overclock.translate.jax.line_breaking import signature, wrapped
 from overclock.translate.printing.draws import cumulative_chances, leaf_shape, numbered
-from overclock.translate.python.draws import DrawSite
 
 
 def draw_method(cls: str, when: str, sites: list[DrawSite]) -> list[str]:

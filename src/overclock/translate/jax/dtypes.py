@@ -16,17 +16,15 @@ JOINING = ("stack", "concatenate")
 
 
 class Sure:
-    """The variables whose dtype is certain."""
+    """The variables whose dtype is certain: those whose value cannot be a Python number that bends to another dtype."""
 
     def __init__(self) -> None:
         self._vars: set[Var] = set()
 
     def add(self, var: Var) -> None:
-        """This one is."""
         self._vars.add(var)
 
     def of(self, operand: Operand) -> bool:
-        """Whether an operand's dtype is certain."""
         return isinstance(operand, Var) and operand in self._vars
 
     def all(self, *operands: Operand) -> bool:
@@ -36,13 +34,13 @@ class Sure:
         return bool(variables or tables) and all(map(self.of, variables))
 
     def picked(self, out: Var, yes: Operand, no: Operand) -> bool:
-        """Whether one of two values is; two constants are written with their dtype."""
+        """Whether the dtype of one of two values is certain; two constants are written with their dtype."""
         if isinstance(yes, Const) and isinstance(no, Const):
             return True
         return self._alike(out, yes, no) and self.all(yes, no)
 
     def learn(self, let: Let) -> None:
-        """Whether a result is."""
+        """Note a result whose dtype follows from the dtypes of its operands."""
         op, args, out = let.op, let.args, let.out
         if op in COMPARISONS or op == "cast" or (op in LOGIC and out.type.dtype == "bool"):
             self.add(out)

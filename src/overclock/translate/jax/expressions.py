@@ -6,7 +6,7 @@ import numpy as np
 
 from overclock.translate.ir.nodes import Const, Let, Operand, Var
 from overclock.translate.jax.lines import mark
-from overclock.translate.jax.tables import Tables, listed, upper
+from overclock.translate.jax.tables import Tables, listed, plain, upper
 
 SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "eq": "==", "ne": "!=", "lt": "<",
@@ -29,14 +29,14 @@ def dtype_text(dtype: str) -> str:
 
 
 class Expressions:
-    """Texts of operands and operations; those written in place are kept until they are."""
+    """The texts of operands and operations; an expression that is written in place is kept here until it is read."""
 
     def __init__(self, tables: Tables, draws: dict[str, int]) -> None:
         self.tables, self.draws = tables, draws
         self.inlined: dict[Var, tuple[str, int]] = {}  # expressions written in place, with their strength
 
     def text(self, operand: Operand, strength: int = OPEN) -> str:
-        """An operand, in brackets where it binds weaker than its surroundings."""
+        """The text of an operand, in brackets where it binds weaker than its surroundings."""
         if isinstance(operand, Const):
             text = self.number(operand)
             own = UNARY_STRENGTH if text.startswith("-") else 0 if " < " in text else ATOM
@@ -47,7 +47,7 @@ class Expressions:
         return mark(operand)
 
     def number(self, const: Const, exact: bool = False, dtype: str | None = None) -> str:
-        """A constant; where nothing else says its dtype, with it."""
+        """The text of a constant; with its dtype if `exact`, or where nothing else would tell it."""
         value = np.asarray(const.value)
         if value.shape:
             return self.array(Const(value if dtype is None else value.astype(dtype), const.name))
@@ -62,7 +62,7 @@ class Expressions:
         return text
 
     def array(self, const: Const) -> str:
-        """A constant array: in place where it is small or plain, else a table."""
+        """The text of a constant array: in place where it is small or plain, else the name of a table."""
         value = np.asarray(const.value)
         dtype = dtype_text(str(value.dtype))
         size = value.shape if value.ndim > 1 else len(value)
@@ -108,7 +108,8 @@ class Expressions:
             case "stack" if "several" not in keywords:
                 return f"jnp.stack([{', '.join(self._part(arg, let.out) for arg in args)}])", ATOM
             case "draw":
-                return self._draw(let), ATOM
+                site = let.keywords["site"]
+                return f"draw.{site}" if self.draws[site] == 1 else f"draw.{site}[{self.text(args[0])}]", ATOM
             case "where":
                 return self.picked(self.text(args[0]), let.out, args[1], args[2]), ATOM
             case "lexsort":
@@ -123,7 +124,7 @@ class Expressions:
         return f"jnp.{OTHER_NAMES.get(op, op)}({parts}{named})", ATOM
 
     def choice(self, condition: Operand, out: Var, yes: Operand, no: Operand) -> tuple[str, int]:
-        """One of two values; flags and counts without a `where`."""
+        """The text of one of two values, and how strongly it binds; flags and counts need no `where`."""
         bracketed = self.text(condition, ATOM)
         if out.type.dtype == "bool" and not out.type.shape:
             if isinstance(yes, Const) and isinstance(no, Const):
@@ -138,7 +139,7 @@ class Expressions:
         return self.picked(self.text(condition), out, yes, no), ATOM
 
     def picked(self, condition: str, out: Var, yes: Operand, no: Operand) -> str:
-        """A `where`: two constants need a dtype, one takes that of the other arm."""
+        """The text of a `where`: two constants need a dtype, one takes that of the other arm."""
         if isinstance(yes, Const) and isinstance(no, Const):
             shown = [self.number(one, exact=True, dtype=out.type.dtype) for one in (yes, no)]
             return f"jnp.where({condition}, {', '.join(shown)})"
@@ -174,26 +175,14 @@ class Expressions:
                 parts.append(str(part))
         return ", ".join(parts)
 
-    def _draw(self, let: Let) -> str:
-        site = let.keywords["site"]
-        return f"draw.{site}" if self.draws[site] == 1 else f"draw.{site}[{self.text(let.args[0])}]"
-
 
 def _is_plain(operand: Operand, number: int) -> bool:
     return isinstance(operand, Const) and not operand.name and operand.value == number
 
 
 def number_text(value: Any) -> str:
-    """A number as Python writes it."""
-    if isinstance(value, bool | np.bool_):
-        return repr(bool(value))
-    if isinstance(value, np.floating | float):
-        number = float(value)
-        if np.isnan(number):
-            return "jnp.nan"
-        if np.isinf(number):
-            return "jnp.inf" if number > 0 else "-jnp.inf"
-        return repr(number).replace("e+", "e")
-    whole = "jnp.iinfo(jnp.result_type(int))"  # where x64 is off, the ends of the range are those of 32 bits
-    ends = {np.iinfo(np.int64).min: f"{whole}.min", np.iinfo(np.int64).max: f"{whole}.max"}
-    return ends.get(int(value), repr(int(value)))
+    """The text of a number; where x64 is off, the ends of int64 are those of 32 bits."""
+    whole = "jnp.iinfo(jnp.result_type(int))"
+    ends = {str(np.iinfo(np.int64).min): f"{whole}.min", str(np.iinfo(np.int64).max): f"{whole}.max"}
+    text = plain(value, "jnp")
+    return ends.get(text, text)

@@ -22,7 +22,7 @@ KINDS = {"f": "Float", "i": "Int", "u": "UInt", "b": "Bool"}
 
 
 def print_jax(program: Program) -> str:
-    """The text of env.py."""
+    """The text of env.py for a translated program."""
     return _File(program).text()
 
 
@@ -125,7 +125,6 @@ class _File:
         ]
 
     def _numpy_refusal(self) -> str:
-        """Whether the same seed can give the reference's own episodes."""
         program = self._program
         kept = f"a reset of the reference leaves '{program.restart[0]}' as it was" if program.restart else ""
         return program.reset.numpy_refusal or program.step.numpy_refusal or kept
@@ -177,12 +176,12 @@ def _assigned(name: str, text: str) -> list[str]:
 
 
 def annotation(dtype: str, shape: tuple[int, ...]) -> str:
-    """A jaxtyping annotation."""
+    """The jaxtyping annotation of an array, 'Float[Array, "3 4"]' for example."""
     return f'{KINDS[np.dtype(dtype).kind]}[Array, "{" ".join(map(str, shape))}"]'
 
 
 def class_name(name: str) -> str:
-    """'CartPole-v1' -> 'CartPole'."""
+    """The name of the generated class for an environment's name, 'CartPole' for 'CartPole-v1'."""
     last = name.rpartition("/")[2].rpartition(":")[2]
     words = re.split(r"[^A-Za-z0-9]+", re.sub(r"-v\d+$", "", last))
     joined = "".join(word[:1].upper() + word[1:] for word in words if word)

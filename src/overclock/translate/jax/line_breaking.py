@@ -1,4 +1,7 @@
-"""Breaks lines of Python that are too long, as ruff does: at the last brackets, or at operators inside new ones."""
+"""Breaks lines of Python that are too long, as ruff does: at the last brackets, or at operators inside new ones.
+
+Not by `ruff format` where it is installed: digests and exported packages need the same text on every machine.
+"""
 
 import re
 
@@ -16,7 +19,7 @@ HEADS = re.compile(r"(return |[^=()\[\]]+ = |\([^=]*\) = |\w+=)")
 
 
 def wrapped(line: str, whole: bool = True) -> list[str]:
-    """A statement (`whole`), or a part of one, as lines that are short enough, if they can be."""
+    """A statement (`whole`), or a part of one, as lines that are short enough, if it can be broken."""
     text = line.lstrip()
     pad = line[: len(line) - len(text)]
     if len(line) <= WIDTH or text.startswith("#"):

@@ -15,13 +15,13 @@ MARK = re.compile("\x01(\\d+)\x02")
 
 
 def mark(var: Var) -> str:
-    """What stands for a variable in a text."""
+    """The placeholder of a variable in a text whose variables have no names yet."""
     return f"\x01{var.number}\x02"
 
 
 @dataclasses.dataclass(eq=False)
 class Line:
-    """A statement, or a comment."""
+    """A statement with the variables that it defines, or a comment."""
 
     text: str
     defines: tuple[Var, ...] = ()
@@ -30,7 +30,7 @@ class Line:
 
 @dataclasses.dataclass(eq=False)
 class Nested:
-    """A function inside a function."""
+    """A function inside a function: its head and its lines."""
 
     head: str
     lines: "list[Line | Nested]" = dataclasses.field(default_factory=list)
@@ -40,7 +40,7 @@ Lines = list[Line | Nested]
 
 
 def read_in(lines: Lines) -> set[int]:
-    """Numbers of the variables that stand somewhere in lines."""
+    """The numbers of the variables that lines read or define."""
     found: set[int] = set()
     for line in lines:
         found |= read_in(line.lines) if isinstance(line, Nested) else {int(one) for one in MARK.findall(line.text)}
@@ -48,7 +48,6 @@ def read_in(lines: Lines) -> set[int]:
 
 
 def _made_in(lines: Lines) -> set[int]:
-    """Numbers of the variables that lines define, functions inside included."""
     found: set[int] = set()
     for line in lines:
         if isinstance(line, Nested):
@@ -66,7 +65,10 @@ def named(
     indent: int,
     params: dict[int, str] | None = None,
 ) -> list[str]:
-    """The text of lines. `names`: of variables from outside; `taken`: names that mean something else."""
+    """Lines as text: every variable gets a name that is free from its definition to its last read.
+
+    `names`: of variables from outside; `taken`: names that mean something else; `params`: names of the parameters.
+    """
     busy = {*RESERVED, *taken, *names.values()}
     last = _last_reads(lines)
     held = {name: number for number, name in (params or {}).items()}  # who has a name now
@@ -78,7 +80,9 @@ def named(
             apart = len(found) - (at > 0 and isinstance(before := lines[at - 1], Line) and before.comment)
             if apart > 0 and found[apart - 1]:
                 found.insert(apart, "")
-            found += _function(line, names, hint, taken, indent)
+            outside = read_in(line.lines) - _made_in(line.lines)
+            known = {number: names[number] for number in outside if number in names}
+            found += [pad + line.head, *named(line.lines, known, hint, taken, indent + 1), ""]
             continue
         read = names
         if line.defines:
@@ -90,16 +94,9 @@ def named(
                 name = free(hint(var), busy | set(held))
                 held[name], names[var.number] = var.number, name
                 read.setdefault(var.number, name)
-        found.append(pad + _filled(line.text, read | {var.number: names[var.number] for var in line.defines}))
+        shown = read | {var.number: names[var.number] for var in line.defines}
+        found.append(pad + MARK.sub(lambda mark, shown=shown: shown[int(mark[1])], line.text))
     return found
-
-
-def _function(
-    nested: Nested, names: dict[int, str], hint: Callable[[Var], str], taken: Iterable[str], indent: int
-) -> list[str]:
-    outside = {number: names[number] for number in read_in(nested.lines) - _made_in(nested.lines) if number in names}
-    inner = named(nested.lines, outside, hint, taken, indent + 1)
-    return ["    " * indent + nested.head, *inner, ""]
 
 
 def _last_reads(lines: Lines) -> dict[int, int]:
@@ -114,7 +111,3 @@ def _last_reads(lines: Lines) -> dict[int, int]:
             own = {var.number for var in line.defines}
             last |= dict.fromkeys((int(one) for one in MARK.findall(line.text) if int(one) not in own), at)
     return last
-
-
-def _filled(text: str, names: dict[int, str]) -> str:
-    return MARK.sub(lambda found: names[int(found[1])], text)

@@ -47,7 +47,7 @@ def condition_name(text: str) -> str:
 
 
 def fitting_name(name: str) -> str:
-    """A name that Python takes and that is no longer than a person would write; else none."""
+    """A text as a valid name; empty where it would be longer than a person would write."""
     name = re.sub(r"_+", "_", re.sub(r"\W", "_", name)).strip("_")
     name = f"if_{name}" if name[:1].isdigit() else name
     return name if len(name) <= LONGEST_NAME else ""
@@ -85,7 +85,7 @@ def _words(node: ast.expr) -> list[str]:
 
 
 class Hints:
-    """A name for every variable of a function, as good as can be told."""
+    """Suggests a name for every variable of a function: of results, conditions, and what is made from named values."""
 
     def __init__(self, block: Block, results: dict[str, Operand], inputs: dict[Var, str]) -> None:
         self._of: dict[Var, str] = {}
@@ -104,7 +104,7 @@ class Hints:
                 self._forward(one)
 
     def of(self, var: Var) -> str:
-        """A name that other variables may have too."""
+        """A name that other variables may have too; empty where there is none."""
         if var in self._given:
             return self._given[var]
         hint = re.sub(r"\W", "", var.hint or var.label).strip("_")
@@ -113,7 +113,7 @@ class Hints:
         return self._of.get(var, "")
 
     def shown(self, var: Var) -> str:
-        """The same, for what has none as well, and none that means something else."""
+        """The same, but never empty and never a reserved word."""
         name = self.of(var) or ("test" if var.type.dtype == "bool" else "value")
         return f"new_{name}" if name in RESERVED else name
 
@@ -122,7 +122,7 @@ class Hints:
             self._of[operand] = name
 
     def _backward(self, one: Computation) -> None:
-        """What becomes a thing with a name has that name."""
+        """A value that becomes a named variable gets its name."""
         match one:
             case If():
                 for out, *arms in zip(one.outs, one.yes, one.no, strict=True):
@@ -140,7 +140,7 @@ class Hints:
                     self._suggest(arm, self.of(out))
 
     def _forward(self, one: Computation) -> None:
-        """What is made from a thing with a name is called after it."""
+        """A value that is made from a named variable gets a name after it."""
         if isinstance(one, If):
             for out, yes, no in zip(one.outs, one.yes, one.no, strict=True):
                 for arm in (yes, no):
@@ -182,7 +182,7 @@ class Hints:
 
 
 def free(name: str, taken: set[str]) -> str:
-    """A name, with a number behind it where it is taken."""
+    """A name that is not taken: with a number behind it where it is."""
     if name not in taken:
         return name
     return next(one for one in (f"{name}_{number}" for number in itertools.count(2)) if one not in taken)

@@ -25,7 +25,7 @@ GREATEST_SHARE = 0.6  # of all statements: what is nearly everything is no part
 
 @dataclasses.dataclass
 class _Region:
-    """A run of statements: what it reads from outside, what is read of it, and what it looks like without names."""
+    """A run of statements: what it reads from outside, what is read of it, and its statements without names (`key`)."""
 
     variables: list[Var]  # in the order in which they come
     params: list[Var]
@@ -36,7 +36,7 @@ class _Region:
 
 
 class Outliner:
-    """Finds the functions of a program; `helpers` are those that were made, each behind those that it calls."""
+    """Finds runs of statements that become functions: `helpers`, each behind those that it calls."""
 
     def __init__(self, functions: Sequence[Function], taken: Iterable[str]) -> None:
         self.helpers: list[Helper] = []
@@ -177,5 +177,4 @@ def _runs(block: Block, depth: int) -> list[tuple[Callee | None, Block]]:
 
 
 def _reads(block: Block) -> list[Var]:
-    """Every reading of a variable, in a block and those inside it."""
     return [one for statement in statements(block) for one in operands(statement) if isinstance(one, Var)]

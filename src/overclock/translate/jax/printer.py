@@ -18,18 +18,17 @@ SHORT = 44  # characters of a condition that needs no name
 
 
 class Body(Writer):
-    """The lines of one function."""
+    """Writes the lines of one function."""
 
     def __init__(self, tables: Tables, draws: dict[str, int], uses: Uses, hints: Hints, indent: int) -> None:
         super().__init__(tables, draws, uses, hints, indent)
         self._guards: list[str] = []  # conditions of the branches around
 
     def guard(self, text: str) -> None:
-        """Loops turn only where this holds."""
+        """Add a condition without which loops do not turn."""
         self._guards.append(text)
 
     def block(self, block: Block) -> None:
-        """Write a block."""
         for statement in block:
             match statement:
                 case Let():
@@ -58,7 +57,7 @@ class Body(Writer):
         note = self.comment(f"{word} {branch.note}:") if branch.note else None
         start = len(self.lines)
         nested = bool(branch.then or branch.orelse)
-        if nested or len(branch.outs) > 1 or not self._short(branch.condition):
+        if nested or len(branch.outs) > 1 or self.length(self.text(branch.condition)) > SHORT:
             guard = self.named(branch.condition)
             if nested:
                 self._arms(branch, guard, note)
@@ -97,7 +96,6 @@ class Body(Writer):
             self.lines.remove(note)
 
     def _result(self, condition: Operand, out: Var, yes: Operand, no: Operand) -> None:
-        """One result of a branch."""
         if self.sure.picked(out, yes, no):
             self.sure.add(out)
         text, strength = self.choice(condition, out, yes, no)
@@ -107,9 +105,6 @@ class Body(Writer):
         while self.too_long(out, text) and self.spelled_out([yes, no]):
             text, _ = self.choice(condition, out, yes, no)
         self.define([out], text)
-
-    def _short(self, operand: Operand) -> bool:
-        return self.length(self.text(operand)) <= SHORT
 
     def _call(self, call: Call) -> None:
         helper = call.helper
@@ -154,7 +149,7 @@ class Body(Writer):
         self.define(loop.outs, f"jax.lax.while_loop(again, turn, {start})", unpacked=True)
 
     def _nested(self, name: str, loop: Loop, block: Block) -> Nested:
-        """A function of the carried values."""
+        """A function of the values that a loop carries."""
         outer, guards, depth = self.lines, self._guards, self.depth
         self.lines, self._guards, self.depth = [], [], 0
         self.indent += 1
@@ -183,7 +178,6 @@ class Body(Writer):
 
 
 def _opposite(condition: str) -> str:
-    """The words for where a condition does not hold."""
     return f"not {condition}" if condition.replace(".", "").isidentifier() else f"not ({condition})"
 
 

@@ -17,7 +17,7 @@ from overclock.translate.program import Function, Program
 
 
 class Rules:
-    """The functions of a program as methods, with everything that is a function in the source outside of them."""
+    """The functions of a program as methods, and what is a function in the source as functions outside of the class."""
 
     def __init__(self, program: Program, tables: Tables, cls: str) -> None:
         self._program, self._tables, self._cls = program, tables, cls
@@ -36,65 +36,50 @@ class Rules:
     # ---- methods ----
 
     def lines(self) -> list[str]:
-        """The methods."""
+        """The lines of `init`, `transition`, `observe` and, where there is a mask, `action_mask`."""
         cls = self._cls
         state, params = f"state: {cls}State", f"params: {cls}Params"
         after = f'tuple[{cls}State, Float[Array, ""], Bool[Array, ""]]'
+        reset, step = (f"draw: {self._draw(when)}" for when in ("reset", "step"))
         found = [
-            *signature("    def init", ["self", f"draw: {self._draw('reset')}", params], f"{cls}State"),
-            *self._init(),
-            "",
-            *signature(
-                "    def transition", ["self", state, "action: Any", f"draw: {self._draw('step')}", params], after
-            ),
-            *self._transition(),
-            "",
-            *signature("    def observe", ["self", state, params], "Any"),
-            *self._observe(),
-        ]
+            *self._method("init", [reset, params], f"{cls}State", "reset"), "",
+            *self._method("transition", [state, "action: Any", step, params], after, "step"), "",
+            *self._method("observe", [state, params], "Any", "observe"),
+        ]  # fmt: skip
         if "mask" in self._functions:
-            found += ["", *signature("    def action_mask", ["self", state, params], "Any"), *self._mask()]
+            found += ["", *self._method("action_mask", [state, params], "Any", "mask")]
         return found
 
     def _draw(self, when: str) -> str:
         return f"{self._cls}{when.capitalize()}Draw" if self._functions[when].sites else "Any"
 
-    def _init(self) -> list[str]:
-        body, hints = self._body("reset")
-        body.lines += self._new_state(body, "return")
-        return self._finished(body, hints)
-
-    def _transition(self) -> list[str]:
-        body, hints = self._body("step")
-        results = self._functions["step"].results
-        reward, terminated = (
-            body.exactly(results[name], dtype) for name, dtype in (("reward", "float32"), ("terminated", "bool"))
-        )
-        body.lines += [*self._new_state(body, "after ="), Line(f"return after, {reward}, {terminated}")]
-        return self._finished(body, hints)
-
-    def _observe(self) -> list[str]:
-        body, hints = self._body("observe")
-        result = self._functions["observe"].results["obs"]
-        choices = type(self._program.observation_space).__name__ in ("Discrete", "MultiDiscrete")
-        dtype = "int32" if choices else result.type.dtype  # as our spaces have it
-        body.lines.append(Line(f"return {body.exactly(result, dtype)}"))
-        return self._finished(body, hints)
-
-    def _mask(self) -> list[str]:
-        body, hints = self._body("mask")
-        body.lines.append(Line(f"return {body.exactly(self._functions['mask'].results['mask'], 'bool')}"))
-        return self._finished(body, hints)
-
-    def _body(self, name: str) -> tuple[Body, Hints]:
+    def _method(self, method: str, params: list[str], returns: str, name: str) -> list[str]:
         function = self._functions[name]
-        hints = Hints(function.block, function.results, {})
         counts = {site.name: site.count for site in function.sites}
+        hints = Hints(function.block, function.results, {})
         body = Body(self._tables, counts, counted(function.block, function.results.values()), hints, 2)
-        inputs = {var: "action" if name == "action" else f"state.{name}" for name, var in function.inputs.items()}
-        body.name_inputs(inputs)
+        body.name_inputs({var: "action" if one == "action" else f"state.{one}" for one, var in function.inputs.items()})
         body.block(function.block)
-        return body, hints
+        body.lines += self._results(body, name)
+        head = signature(f"    def {method}", ["self", *params], returns)
+        return [*head, *_short(named(body.lines, {}, hints.shown, self._taken, 2))]
+
+    def _results(self, body: Body, name: str) -> list[Line]:
+        """The last lines of a method."""
+        results = self._functions[name].results
+        match name:
+            case "reset":
+                return self._new_state(body, "return")
+            case "step":
+                reward = body.exactly(results["reward"], "float32")
+                last = Line(f"return after, {reward}, {body.exactly(results['terminated'], 'bool')}")
+                return [*self._new_state(body, "after ="), last]
+            case "observe":
+                choices = type(self._program.observation_space).__name__ in ("Discrete", "MultiDiscrete")
+                dtype = "int32" if choices else results["obs"].type.dtype  # as our spaces have it
+                return [Line(f"return {body.exactly(results['obs'], dtype)}")]
+            case _:
+                return [Line(f"return {body.exactly(results['mask'], 'bool')}")]
 
     def _new_state(self, body: Body, word: str) -> list[Line]:
         program = self._program
@@ -110,13 +95,10 @@ class Rules:
             return [Line(f"{word} {self._cls}State({fields[0][:-1]})")]
         return [Line(f"{word} {self._cls}State("), *(Line(f"    {field}") for field in fields), Line(")")]
 
-    def _finished(self, body: Body, hints: Hints) -> list[str]:
-        return _short(named(body.lines, {}, hints.shown, self._taken, 2))
-
     # ---- functions outside of the class ----
 
     def helpers(self) -> list[str]:
-        """The functions that the methods call."""
+        """The lines of the functions that the methods call."""
         return [line for helper in self._helpers for line in self._function(helper)]
 
     def _function(self, helper: Helper) -> list[str]:

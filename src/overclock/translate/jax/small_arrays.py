@@ -1,6 +1,6 @@
 """What XLA does slowly on small arrays, in the words of `overclock.env.small`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -15,18 +15,25 @@ MANY = 16  # numbers of a table from which on a search is quicker
 
 
 def quicken(function: Function, changes: bool = True) -> None:
-    """Rewrite what has a quicker form; `changes`: of arrays as well, which is slower where many follow one another."""
+    """Replace operations by faster functions of `overclock.env`; `changes`: also writes into arrays.
+
+    For writes that is slower where many follow one another.
+    """
 
     def rewrite(let: Let, made: Mapping[Operand, Let]) -> None:
         match let.op:
             case "setitem" if changes and _few_places(let):
                 let.op = "put"
-            case "lexsort" if let.out.type.shape[-1] <= FEW and all(map(_comparable, let.args)):
+            case "lexsort" if let.out.type.shape[-1] <= FEW and _comparable(let.args):
                 let.op = "order_by"
             case "argmax" if not let.keywords and (search := _search(made.get(let.args[0]))) is not None:
                 let.op, let.args = "first_above", search
 
     rewrite_lets(function, rewrite)
+
+
+def _comparable(keys: Sequence[Operand]) -> bool:
+    return all(len(key.type.shape) == 1 and key.type.kind in "biu" for key in keys)
 
 
 def _few_places(let: Let) -> bool:
@@ -48,7 +55,3 @@ def _search(made: Let | None) -> tuple[Operand, ...] | None:
     value = np.asarray(table.value)
     long = value.ndim == 1 and len(value) >= MANY and value.dtype.kind == "f"
     return (table, number) if long and (np.diff(value) >= 0).all() else None
-
-
-def _comparable(key: Operand) -> bool:
-    return len(key.type.shape) == 1 and key.type.kind in "biu"

@@ -24,7 +24,7 @@ class Tables:
         self.lines: list[str] = []
 
     def number(self, const: Const, text: str) -> str:
-        """A number by the name of the source's attribute, or as it is where there is none."""
+        """The name of a number after the source's attribute; the number itself where there is none."""
         name = upper(const.name)
         if not name or name in self._names.values() or const.name.lstrip("-") in self._changing:
             return text
@@ -40,7 +40,7 @@ class Tables:
         return name
 
     def array(self, value: np.ndarray, hint: str) -> str:
-        """The name of a table."""
+        """The name of a constant array, which is written at the top of the file."""
         key = (str(value.dtype), value.shape, value.tobytes())
         if key not in self._names:
             taken = {*self._names.values(), *self._numbers}
@@ -59,7 +59,7 @@ def upper(name: str) -> str:
 
 
 def table(name: str, value: np.ndarray) -> list[str]:
-    """An array, in lines that are short enough."""
+    """The lines that define an array."""
     dtype = "np.bool_" if value.dtype.kind == "b" else f"np.{value.dtype.name}"
     whole = f"{name} = np.array({listed(value)}, {dtype})"
     if len(whole) <= WIDTH:
@@ -74,14 +74,14 @@ def table(name: str, value: np.ndarray) -> list[str]:
 
 
 def listed(value: np.ndarray) -> str:
-    """An array as a list of lists."""
+    """An array as the text of a list of lists."""
     return plain(value) if value.ndim == 0 else f"[{', '.join(listed(one) for one in value)}]"
 
 
-def plain(value: Any) -> str:
-    """A number in a table."""
+def plain(value: Any, module: str = "np") -> str:
+    """The text of a number; infinity and NaN are names of a module."""
     value = np.asarray(value)[()]
     if isinstance(value, np.floating):
         text = repr(float(value)).replace("e+", "e")
-        return text.replace("inf", "np.inf").replace("nan", "np.nan")
+        return text.replace("inf", f"{module}.inf").replace("nan", f"{module}.nan")
     return repr(bool(value) if isinstance(value, np.bool_) else int(value))

@@ -17,11 +17,9 @@ class Uses:
     arms: dict[Operand, Var] = dataclasses.field(default_factory=dict)  # read once, as this result of a branch
 
     def of(self, var: Var) -> int:
-        """The number of all reads of a variable."""
         return self.reads[var] + self.tests[var]
 
     def only_tested(self, var: Var) -> bool:
-        """Whether a variable is the condition of one branch and nothing else."""
         return self.reads[var] == 0 and self.tests[var] == 1
 
     def becomes(self, var: Var) -> Var | None:
@@ -30,7 +28,7 @@ class Uses:
 
 
 def counted(block: Block, results: Iterable[Operand]) -> Uses:
-    """The uses in a block and those inside it."""
+    """Count the uses of every variable in a block, inner blocks included, and in `results`."""
     uses = Uses(Counter(results))
     for statement in statements(block):
         read = operands(statement)

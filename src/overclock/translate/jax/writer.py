@@ -18,7 +18,7 @@ COMMENT = 96
 
 
 class Writer(Expressions):
-    """Lines, and expressions that are not written yet."""
+    """Decides for every value whether it gets a line of its own or is written where it is used."""
 
     def __init__(self, tables: Tables, draws: dict[str, int], uses: Uses, hints: Hints, indent: int) -> None:
         super().__init__(tables, draws)
@@ -29,14 +29,14 @@ class Writer(Expressions):
         self._names_of: dict[int, str] = {}
 
     def name_inputs(self, inputs: dict[Var, str]) -> None:
-        """What comes from outside: fields of the state, which have their dtype, and the action, which has any."""
+        """Name the fields of the state, whose dtype is certain, and the action, whose dtype is not."""
         for var, text in inputs.items():
             self.inlined[var] = (text, ATOM)
             if text != "action":
                 self.sure.add(var)
 
     def exactly(self, operand: Operand, dtype: str) -> str:
-        """A result in its dtype, never weakly typed."""
+        """The text of a result with this dtype, never weakly typed."""
         if isinstance(operand, Const):
             return self.number(operand, exact=True, dtype=dtype)
         if self.sure.of(operand) and operand.type.dtype == dtype:
@@ -46,25 +46,25 @@ class Writer(Expressions):
         return text if text.endswith(cast) else text + cast
 
     def define(self, variables: list[Var], text: str, unpacked: bool = False) -> None:
-        """A line that gives variables their values; `unpacked`: from a tuple, even where it is one."""
+        """Add a line that defines variables; `unpacked`: from a tuple, even where it is one variable."""
         self._names_of |= {var.number: self.hints.shown(var) for var in variables}
         shown = ", ".join(map(mark, variables))
         shown = f"({shown},)" if unpacked and len(variables) == 1 else shown
         self.lines.append(Line(f"{shown} = {text}", tuple(variables)))
 
     def comment(self, text: str) -> Line:
-        """A line with words of the source, as deep as they are in branches."""
+        """Add a line with words of the source, indented by the depth of the branches around."""
         whole = "    " * self.depth + text
         line = Line(f"# {whole if len(whole) <= COMMENT else whole[: COMMENT - 4] + ' ...'}", comment=True)
         self.lines.append(line)
         return line
 
     def length(self, text: str) -> int:
-        """How long a text will be about, once its variables have names."""
+        """The approximate length of a text once its variables have names."""
         return len(MARK.sub(lambda found: self._names_of.get(int(found[1]), "value"), text))
 
     def in_place(self, out: Var, text: str, op: str) -> bool:
-        """Whether the result of an operation needs no line."""
+        """Whether the result of an operation is written where it is used."""
         if self.uses.only_tested(out):
             return True  # it gets its name where it is asked for, below the source's words
         if self.uses.of(out) != 1:
@@ -80,7 +80,6 @@ class Writer(Expressions):
         return same and self.length(text) <= NESTED and text.count("where(") < 2
 
     def too_long(self, out: Var, text: str) -> bool:
-        """Whether `out = text` does not go on one line."""
         return 4 * self.indent + len(self.hints.shown(out)) + 5 + self.length(text) > WIDTH
 
     def spelled_out(self, operands: list[Operand]) -> bool:

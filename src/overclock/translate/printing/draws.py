@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from overclock.translate.python.draws import DrawSite
+from overclock.translate.ir.sites import DrawSite
 
 
 def leaf_shape(site: DrawSite) -> tuple[int, ...]:

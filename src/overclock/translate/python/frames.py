@@ -1,10 +1,12 @@
 """Functions of the reference: their syntax, where it stands in its file, and what an active call looks like."""
 
 import ast
+import contextlib
 import dataclasses
 import functools
 import inspect
 import sysconfig
+from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -96,6 +98,15 @@ class Frame:
     outer: "int | None" = None  # the frame that a nested function was defined in
     depth: int = 0
     nonlocals: set[str] = dataclasses.field(default_factory=set)
+
+    @contextlib.contextmanager
+    def inside_loop(self) -> Iterator[None]:
+        """What is run inside is one loop deeper."""
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
 
 
 def is_drawing(value: Any) -> bool:

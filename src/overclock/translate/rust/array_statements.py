@@ -10,10 +10,10 @@ from overclock.translate.rust.syntax import rust_type
 
 
 class Wholes(Reductions):
-    """Each operation makes its variable."""
+    """Adds operations on arrays that need statements; each defines a variable."""
 
     def make(self, let: Let, needed: set[Var]) -> None:
-        """The statements of an operation; `needed` is read behind it."""
+        """Write the statements of an operation; `needed` is read behind it."""
         match let.op:
             case "setitem":
                 self._set(let, needed)
@@ -31,7 +31,7 @@ class Wholes(Reductions):
                 raise UnsupportedError(f"the Rust printer has no '{let.op}'")
 
     def own(self, operand: Operand, out: Var, needed: set[Var]) -> Storage:
-        """The variable of an array that is to be changed: its own if nothing reads it any more, else a copy."""
+        """A variable that may be changed: the array's own if nothing reads it any more, else a copy."""
         storage = self.storage.get(operand) if isinstance(operand, Var) else None
         if storage is None or not storage.changeable or self.in_use(storage, needed):
             storage = self.keep(out, self.whole(operand))
@@ -40,7 +40,6 @@ class Wholes(Reductions):
         return storage
 
     def in_use(self, storage: Storage, needed: set[Var]) -> bool:
-        """Whether something that is still read lies there."""
         return any(self.storage.get(var) is storage for var in needed)
 
     def _set(self, let: Let, needed: set[Var]) -> None:

@@ -56,5 +56,4 @@ def _both(shape: tuple[int, ...], first: tuple[Any, ...], second: tuple[Any, ...
 
 
 def _shaped(part: Any) -> bool:
-    """Whether a part of an index is an array."""
     return hasattr(part, "type") and bool(part.type.shape)

@@ -10,8 +10,8 @@ import numpy as np
 
 from overclock.recording.errors import UnsupportedError
 from overclock.translate.ir.nodes import Const
+from overclock.translate.ir.sites import DrawSite
 from overclock.translate.printing.draws import cumulative_chances, leaf_shape, numbered
-from overclock.translate.python.draws import DrawSite
 from overclock.translate.rust.elements import Elements
 from overclock.translate.rust.index import Place, Places, spread
 from overclock.translate.rust.syntax import Text, field_name, joined

@@ -21,7 +21,7 @@ MOST_JOINED = 16  # elements of short arrays that are written out where they are
 
 
 class Elements:
-    """What the variables of one function are called, and how everything else is computed from them."""
+    """The expressions of one function's values; what has a variable is read from it, all else is computed in place."""
 
     def __init__(self, plan: Plan, names: Names, tables: Tables, helpers: Helpers, counts: dict[str, int]) -> None:
         """`counts`: how often each site of a draw happens at most."""
@@ -35,7 +35,7 @@ class Elements:
     # ---- one element ----
 
     def element(self, operand: Operand, places: Places, dtype: str | None = None) -> Text:
-        """The number at a place of an operand (a number has none), in another dtype if need be."""
+        """The number at a place of an operand (a number has no places), cast to `dtype` where that is given."""
         if isinstance(operand, Const):
             value = np.asarray(operand.value)
             return self._constant(value.astype(dtype or value.dtype), places)
@@ -46,7 +46,6 @@ class Elements:
         return cast(found, operand.type.dtype, dtype or operand.type.dtype)
 
     def number(self, operand: Operand, dtype: str | None = None) -> Text:
-        """A number, which has no places."""
         return self.element(operand, [], dtype)
 
     def _constant(self, value: np.ndarray, places: Places) -> Text:
@@ -63,7 +62,7 @@ class Elements:
         return Text(text + at, typed=typed + at if value.dtype != bool else "")
 
     def computed(self, let: Let, places: Places) -> Text:
-        """What an operation gives at a place."""
+        """What an operation gives at a place of its result."""
         op, args, out = let.op, let.args, let.out
         if op in ELEMENTWISE:
             return self._elementwise(let, places)
@@ -107,7 +106,6 @@ class Elements:
         return cast(found, "bool" if let.op in TESTS else dtype, let.out.type.dtype)
 
     def _rolled(self, let: Let, places: Places) -> Text:
-        """By a number of places that is not known."""
         base, shift = let.args
         axis = let.keywords.get("axis", 0)
         length = base.type.shape[axis] if isinstance(axis, int) else 0
@@ -127,7 +125,7 @@ class Elements:
         return Text(f"draw.{site}{brackets(places)}")
 
     def read_place(self, operand: Operand, places: Places, length: int) -> Place:
-        """The place that an index names, in the array whatever it is."""
+        """The place that an index names; one outside of the array becomes the nearest inside."""
         if isinstance(operand, Const):
             value = np.asarray(operand.value)
             wrapped = np.clip(np.where(value < 0, value + length, value), 0, length - 1).astype(np.int64)
@@ -145,7 +143,7 @@ class Elements:
     # ---- whole arrays ----
 
     def whole(self, operand: Operand, dtype: str | None = None, shape: tuple[int, ...] | None = None) -> str:
-        """A number or an array, spread over a shape and in another dtype if need be."""
+        """An operand as one expression, broadcast to `shape` and cast to `dtype` where those are given."""
         shape = operand.type.shape if shape is None else shape
         dtype = dtype or operand.type.dtype
         if not shape:
@@ -164,7 +162,7 @@ class Elements:
         return self.filled(shape, lambda places: self.element(operand, spread(places, operand.type.shape), dtype).text)
 
     def array(self, value: np.ndarray) -> str:
-        """A constant array: in place if it is short, else a table."""
+        """A constant array: in place if it is short, else the name of a table."""
         text = array_literal(value)
         return text if value.size <= MOST_LISTED or (";" in text and len(text) < 40) else self.tables.name(value)
 
@@ -180,7 +178,7 @@ class Elements:
         return self.texts[let.out]
 
     def join(self, let: Let) -> None:
-        """A variable for several arrays behind one another along an axis, each copied to its place."""
+        """Define a variable for several arrays behind one another along an axis, each copied to its place."""
         numbers = [np.full(one.type.shape, at) for at, one in enumerate(let.args)]
         static = {name: value for name, value in let.keywords.items() if name != "several"}
         owners = getattr(np, let.op)(numbers, **static)
@@ -199,20 +197,20 @@ class Elements:
                 self.lines += loops(letters, extent.tolist(), [f"{storage.name}{brackets(target)} = {value};"])
 
     def blank(self, let: Let) -> Storage:
-        """A variable for a result, full of zeros."""
+        """Define a variable for a result, full of zeros."""
         zero = literal(0, let.out.type.dtype).text
         for length in reversed(let.out.type.shape):
             zero = f"[{zero}; {length}]"
         return self.keep(let.out, zero, changed=True)
 
     def group(self, let: Let) -> None:
-        """A variable for several numbers or arrays as one array."""
+        """Define a variable for a `stack` or `concatenate`."""
         value = self.grouped(let)
         if let.out not in self.texts:
             self.keep(let.out, value)
 
     def filled(self, shape: Sequence[int], make: Callable[[Places], str]) -> str:
-        """An array by a function of its places."""
+        """The expression of an array whose elements `make` gives for their places."""
         with self.over(shape) as (letters, places):
             text = make(places)
         for letter, length in zip(reversed(letters), reversed(shape), strict=True):
@@ -236,14 +234,14 @@ class Elements:
     # ---- variables ----
 
     def keep(self, var: Var, value: str, changed: bool = False) -> Storage:
-        """A variable for an array, made here; `changed`: in place, by the lines that follow."""
+        """Define a variable for an array; `changed`: the lines that follow change it in place."""
         storage = Storage(self.names.fresh(var.hint), level=self.level, changed=changed)
         self.lines.append(Declaration(storage, rust_type(var.type.dtype, var.type.shape), value))
         self.texts[var], self.storage[var] = storage.name, storage
         return storage
 
     def held(self, operand: Operand, dtype: str | None = None) -> str:
-        """The name of an array; what has none, or is wanted in another dtype, gets one for here."""
+        """The name of an array; an expression, or an array in another dtype, gets a variable first."""
         dtype = dtype or operand.type.dtype
         if isinstance(operand, Var) and operand in self.texts and operand.type.dtype == dtype:
             return self.texts[operand]
@@ -260,5 +258,5 @@ def loops(letters: Sequence[str], shape: Sequence[int], lines: Lines) -> Lines:
 
 
 def brackets(places: Places) -> str:
-    """The places behind the name of an array."""
+    """The index behind the name of an array, '[i][j + 1]' for example."""
     return "".join(f"[{place.text}]" for place in places)

@@ -10,9 +10,9 @@ from overclock.recording.errors import UnsupportedError
 from overclock.recording.observations import flat_space
 from overclock.recording.shapes import Leaf
 from overclock.translate.ir.nodes import Operand
+from overclock.translate.ir.sites import DrawSite
 from overclock.translate.printing.header import origin
 from overclock.translate.program import Function, Program
-from overclock.translate.python.draws import DrawSite
 from overclock.translate.rust.direct_writes import direct_writes
 from overclock.translate.rust.draws import drawn_fields
 from overclock.translate.rust.helpers import RESERVED as HELPER_NAMES
@@ -34,7 +34,7 @@ OUTCOME = {"reward": "float64", "terminated": "bool"}
 
 
 def print_rust(program: Program) -> str:
-    """The text of src/lib.rs."""
+    """The text of src/lib.rs for a translated program; UnsupportedError where it has no Rust form."""
     return _File(program).text()
 
 
@@ -51,13 +51,14 @@ class _File:
     def text(self) -> str:
         shown = self._program.observe.results["obs"].type
         draws = [self._draws("reset"), self._draws("step")]
-        mask = self._program.mask
+        mask, steps = self._program.mask, self._program.max_steps
+        limit = "None" if steps is None else f"Some({steps})"
         functions = [self._spaces(), *draws, self._init(), self._transition(), self._observe()]
         functions += [] if mask is None else [self._filling("action_mask", mask, mask.results["mask"], "bool")]
         rules = [
             f"    type Element = {kind_of(shown.dtype)};",
             f"    type Action = {self._action_type()};",
-            f"    const MAX_STEPS: Option<i32> = {_option(self._program.max_steps)};",
+            f"    const MAX_STEPS: Option<i32> = {limit};",
             *([] if mask is None else ["    const MASKED: bool = true;"]),
             *(f"{'    ' if line else ''}{line}" for part in functions if part for line in ("", *part)),
         ]
@@ -124,7 +125,6 @@ class _File:
         return body
 
     def _after(self, body: Body, function: Function) -> dict[str, str]:
-        """The state that a function leaves, by the names of the fields."""
         leaves = [*self._program.state, *([Leaf("overflow", "bool", ())] if self._program.overflow else [])]
         return {
             field_name(leaf.name): body.whole(function.results[leaf.name], leaf.dtype, leaf.shape) for leaf in leaves
@@ -158,7 +158,7 @@ class _File:
         return self._filling("observe", function, function.results["obs"], function.results["obs"].type.dtype)
 
     def _filling(self, name: str, function: Function, shown: Operand, dtype: str) -> list[str]:
-        """A function of the state that fills a slice with all numbers of a result, in a dtype."""
+        """A function of the state that writes all numbers of a result into a slice."""
         body = self._body(direct_writes(function))
         shape = shown.type.shape
         if not shape:
@@ -172,14 +172,13 @@ class _File:
 
 
 def _single(body: Body, operand: Operand, dtype: str) -> str:
-    """The only number of a result."""
     if any(length != 1 for length in operand.type.shape):
         raise UnsupportedError(f"the Rust contract has no rewards of the shape {operand.type.shape}")
     return body.element(operand, [Place() for _ in operand.type.shape], dtype).text
 
 
 def _settled(body: Body, text: str) -> str:
-    """A value that does not change with the state."""
+    """The value as it is now, in a variable of its own where it reads the state."""
     if "state." not in text:
         return text
     name = body.names.fresh("after")
@@ -196,10 +195,6 @@ def _record(cls: str, fields: list[str]) -> list[str]:
 def _named(name: str, lines: list[str]) -> str:
     """A parameter that nothing reads has an underscore."""
     return name if any(re.search(rf"\b{name}\b", line) for line in lines) else f"_{name}"
-
-
-def _option(steps: int | None) -> str:
-    return "None" if steps is None else f"Some({steps})"
 
 
 def _space(space: Any) -> Lines:

@@ -165,20 +165,20 @@ HELPERS["argmin"] = (
 
 
 class Helpers:
-    """The helpers that a file uses: each is written once, at its end."""
+    """The helpers that a file uses; each is written once, at its end."""
 
     def __init__(self) -> None:
         self._used: dict[str, str] = {}
 
     def name(self, helper: str, kind: str = "f64") -> str:
-        """The name to call a helper by; one that exists for both kinds of floats has f32 in its name."""
+        """The name to call a helper by, which is noted as used; the f32 form of one for floats has f32 in its name."""
         text = HELPERS[helper]
         called = f"{helper}_{kind}" if "FLOAT" in text and kind != "f64" else helper
         self._used[called] = text.replace(f"fn {helper}(", f"fn {called}(").replace("FLOAT", kind)
         return called
 
     def texts(self) -> list[str]:
-        """All that were named, in the order of their names."""
+        """The texts of all helpers that are used, by name."""
         return [self._used[name] for name in sorted(self._used)]
 
 

@@ -31,7 +31,6 @@ class Place:
     terms: tuple[tuple[str, int], ...] = ()
 
     def plus(self, other: "Place", factor: int = 1) -> "Place":
-        """self + factor * other."""
         terms = dict(self.terms)
         for name, times in other.terms:
             terms[name] = terms.get(name, 0) + factor * times
@@ -40,7 +39,6 @@ class Place:
 
     @property
     def text(self) -> str:
-        """What stands between the brackets."""
         gains = [name if times == 1 else f"{times} * {name}" for name, times in self.terms if times > 0]
         losses = [name if times == -1 else f"{-times} * {name}" for name, times in self.terms if times < 0]
         # Constants that are added to losses come first: the numbers are unsigned.
@@ -57,7 +55,7 @@ Guard = Callable[[Operand, Places, int], Place]  # the place that an operand nam
 
 
 def variable(name: str) -> Place:
-    """A loop variable, or any other expression that is a place."""
+    """The place that a loop variable, or any other expression, stands for."""
     return Place(0, ((name, 1),))
 
 
@@ -88,7 +86,6 @@ def moved(op: str, shape: tuple[int, ...], keywords: dict[str, Any], places: Pla
 
 
 def _linear(values: np.ndarray, places: Places) -> Place | None:
-    """The sum that gives these values at all places, if one does."""
     first = int(values.flat[0])
     result, check = Place(first), np.full(values.shape, first)
     for axis, place in enumerate(places):
@@ -169,7 +166,7 @@ def _complete(shape: tuple[int, ...], index: Sequence[Any], dynamic: list[Operan
 
 
 def region(shape: tuple[int, ...], index: Sequence[Any], dynamic: Sequence[Operand]) -> tuple[int, ...]:
-    """The shape of array[index]."""
+    """The shape of array[index]; `dynamic` are the operands of the index."""
     parts = _complete(shape, index, list(dynamic))
     real = tuple(
         np.zeros(part.type.shape, int) if isinstance(part, Var | Const) else np.newaxis if part is None else part

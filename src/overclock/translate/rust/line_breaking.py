@@ -1,4 +1,7 @@
-"""Breaks lines of Rust that are too long to read, where a person would: at operators, and inside brackets."""
+"""Breaks lines of Rust that are too long to read, where a person would: at operators, and inside brackets.
+
+Not by `rustfmt` where it is installed: digests and exported packages need the same text on every machine.
+"""
 
 import re
 
@@ -12,7 +15,7 @@ NAMES = re.compile(r"\|\w+(, \w+)*\|")
 
 
 def wrapped(line: str) -> list[str]:
-    """A line as several that are short enough, if they can be."""
+    """A line as several lines that are short enough, if it can be broken."""
     text = line.lstrip()
     pad = line[: len(line) - len(text)]
     if len(line) <= LONGEST or text.startswith("//"):
@@ -36,7 +39,7 @@ def _depths(text: str) -> list[int]:
 
 
 def _longest_group(text: str) -> tuple[int, int] | None:
-    """What stands between the outermost brackets that hold most; blocks are left alone."""
+    """The range between the outermost brackets that hold most; blocks are left alone."""
     depths = _depths(text)
     found = (0, 0)
     start = 0

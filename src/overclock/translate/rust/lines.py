@@ -18,7 +18,7 @@ class Storage:
 
 @dataclasses.dataclass
 class Declaration:
-    """The line that makes a storage."""
+    """The line that defines the variable of an array."""
 
     storage: Storage
     kind: str
@@ -49,7 +49,7 @@ Lines = list[Line]
 
 
 def rendered(lines: Sequence[Line], depth: int = 0) -> list[str]:
-    """The text of a tree."""
+    """The lines of a tree as text."""
     found: list[str] = []
     pad = "    " * depth
     for line in lines:
@@ -84,12 +84,12 @@ def _branch(branch: Branch, depth: int) -> list[str]:
 
 
 def listed(parts: Sequence[str]) -> str:
-    """One thing, or several as a tuple."""
+    """One text as it is, several as a tuple."""
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})" if parts else ""
 
 
 def _one_line(branch: Branch) -> str:
-    """Only values, no statements."""
+    """The branch in one line, if its arms are values without statements."""
     if len(branch.arms) != 1:
         return ""
     condition, yes = branch.arms[0]

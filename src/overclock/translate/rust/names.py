@@ -19,7 +19,7 @@ class Names:
         self._scopes: list[set[str]] = [{*reserved, *KEYWORDS, *IMPOSSIBLE, *INDEX_LETTERS}]
 
     def fresh(self, hint: str, otherwise: str = "value") -> str:
-        """A name that nothing else has here."""
+        """A name that no variable in reach has, after the hint where that is usable."""
         plain = re.sub(r"[^a-z0-9_]", "", hint.lower()).strip("_") or otherwise
         plain = f"_{plain}" if plain[0].isdigit() else plain
         name, number = plain, 2

@@ -23,7 +23,7 @@ OFTEN = 2  # uses of what is read again and again
 
 
 class Plan:
-    """Of one function."""
+    """Which values of one function are lazy, and which are needed behind each statement."""
 
     def __init__(self, function: Function) -> None:
         self.made: dict[Var, Let] = {}  # of lazy values

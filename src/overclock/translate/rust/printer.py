@@ -12,7 +12,7 @@ from overclock.translate.rust.syntax import Text, joined, negated, rust_type
 
 
 class Body(Wholes):
-    """The lines of one function."""
+    """Writes the lines of one function."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -73,7 +73,10 @@ class Body(Wholes):
         for lines, scope, values in arms:
             with self._into(lines, scope):
                 for at, storage in shared.items():
-                    self._assign(storage, values[at])
+                    value = values[at]
+                    if not isinstance(value, Var) or self.storage.get(value) is not storage:
+                        self.lines.append(f"{storage.name} = {self.whole(value)};")
+                        storage.changed = True
                 if own:
                     self._value([self._typed(values[at], branch.outs[at]) for at in own])
         for at, storage in shared.items():
@@ -109,11 +112,6 @@ class Body(Wholes):
                     found[at] = storage
                     break
         return found
-
-    def _assign(self, storage: Storage, value: Operand) -> None:
-        if not isinstance(value, Var) or self.storage.get(value) is not storage:
-            self.lines.append(f"{storage.name} = {self.whole(value)};")
-            storage.changed = True
 
     def _typed(self, value: Operand, out: Var) -> str:
         return self.whole(value, out.type.dtype, out.type.shape)

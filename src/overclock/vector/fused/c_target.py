@@ -9,10 +9,11 @@ from jax.extend.core import ClosedJaxpr
 from overclock.cores import cores
 from overclock.errors import UsageError
 from overclock.vector.fused.compilers import HERE, compiled
-from overclock.vector.fused.kernel_text import Signature, source
+from overclock.vector.fused.kernel_text import Signature, body_of, source
 
 VECTOR_LANES = 16  # numbers of 32 bits in a vector of 512; narrower machines do it in two or four steps
-LANE_STEPS_PER_THREAD = 16_384  # some ten to hundred microseconds of work
+LANE_STEPS_PER_THREAD = 16_384  # of small rules (CartPole: 249 statements): some hundred microseconds of work
+STATEMENTS_PER_THREAD = LANE_STEPS_PER_THREAD * 512  # what is worth starting a thread for, where the rules are longer
 
 
 def threads() -> int:
@@ -31,9 +32,10 @@ def c_source(program: ClosedJaxpr, signature: Signature, lanes: int | None = Non
     if lanes is None and array_bytes:
         lanes, (text, array_bytes) = 1, source(program, signature, "c", 1)
     width = lanes or VECTOR_LANES
+    worth = min(LANE_STEPS_PER_THREAD, STATEMENTS_PER_THREAD // max(body_of(text).count(";"), 1))
     settings = {
         "WIDTH": width, "ARRAY_BYTES": width * array_bytes, "INPUTS": signature.inputs, "OUTPUTS": signature.outputs,
-        "HANDLER_TRAITS": 0, "LANE_STEPS_PER_THREAD": LANE_STEPS_PER_THREAD,
+        "HANDLER_TRAITS": 0, "LANE_STEPS_PER_THREAD": max(worth, 1),
     }  # fmt: skip
     defines = [f"#define {name} {value}" for name, value in settings.items()]
     parts = ['#include "xla/ffi/api/c_api.h"', *defines, text, (HERE / "threads.c").read_text()]

@@ -78,6 +78,11 @@ def source(program: ClosedJaxpr, signature: Signature, dialect: Dialect, lanes: 
     return _text(writer, dialect, lanes), writer.array_bytes
 
 
+def body_of(text: str) -> str:
+    """The statements of the function that plays the lanes, without the definitions before it."""
+    return text.rpartition(" lanes(")[2]
+
+
 def _pointer(buffer: str, kind: str, const: bool = True) -> str:
     return f"(({'const ' if const else ''}{MEMORY.get(kind, 'e_' + kind)}*){buffer})"
 

@@ -12,7 +12,7 @@ from overclock.env.rng import Rng
 from overclock.errors import MissingError, UsageError
 from overclock.vector.fused.compilers import needed_c_compiler
 from overclock.vector.fused.cuda_target import needed_cuda_compiler
-from overclock.vector.fused.kernel_text import source
+from overclock.vector.fused.kernel_text import body_of, source
 from overclock.vector.fused.scan import trace
 from overclock.vector.fused.values import UnsupportedError
 from overclock.vector.lane import Lane, lane_step, sample_action
@@ -20,6 +20,14 @@ from overclock.vector.resets import Fresh
 
 if TYPE_CHECKING:
     from overclock.vector.vectorize import VectorEnv
+
+
+# Up to how many lanes the C kernel steps a batch from Python faster than anything else (figures: docs/fused.md). XLA
+# passed it between 64 and 1,024 lanes of MinAtar's Asterix, whose boards are arrays. An H200, which is waited for at
+# every step, passed it between 1,024 and 4,096 lanes of HalfCheetah (5,222 statements), and not up to 262,144 lanes of
+# CartPole and Pong (249 and 431), which spend their time on copies.
+LANES_WITH_ARRAYS, LANES_BESIDE_GPU = 64, 1024
+SHORT_RULES = 1000  # statements of a step
 
 
 def require_kernel(env: Environment[Any, Any], kernel: Kernel) -> None:
@@ -51,8 +59,7 @@ def _written(env: Environment[Any, Any], kernel: Kernel) -> str:
 
 def stays_in_registers(env: Environment[Any, Any], kernel: Kernel) -> bool:
     """Whether a kernel computes with variables alone, with no array that is read or written at a computed place."""
-    body = _written(env, kernel).rpartition(" lanes(")[2]
-    return not re.search(r"\b(TAKE|LOOKUP|PUT)_|\ba[0-9]+\[", body)
+    return not re.search(r"\b(TAKE|LOOKUP|PUT)_|\ba[0-9]+\[", body_of(_written(env, kernel)))
 
 
 def fastest_backend(venv: "VectorEnv") -> Backend:
@@ -63,16 +70,33 @@ def fastest_backend(venv: "VectorEnv") -> Backend:
     if venv.backend != "auto":
         return venv.backend
     kernel: Kernel = "c" if device().platform == "cpu" else "cuda"
-    return kernel if kernel_is_fastest(venv, kernel) else "xla"
+    return kernel if has_kernel(venv, kernel) and stays_in_registers(venv.env, kernel) else "xla"
 
 
-def kernel_is_fastest(venv: "VectorEnv", kernel: Kernel) -> bool:
-    """Whether a kernel of the batch can be made here and keeps a lane's state in registers."""
+def fastest_host_backend(venv: "VectorEnv") -> Backend:
+    """What steps a batch from Python fastest, where its `backend` is auto: the C kernel where it works, else XLA.
+
+    A step from Python costs XLA a tenth of a millisecond, whatever the batch, and the kernel microseconds. What is
+    beyond the limits above is left to the backend that plays rollouts fastest.
+    """
+    if venv.backend != "auto" or not has_kernel(venv, "c"):
+        return fastest_backend(venv)
+    if not stays_in_registers(venv.env, "c"):
+        most = LANES_WITH_ARRAYS
+    elif device().platform == "cpu" or body_of(_written(venv.env, "c")).count(";") <= SHORT_RULES:
+        most = venv.num_envs
+    else:
+        most = LANES_BESIDE_GPU
+    return "c" if venv.num_envs <= most else fastest_backend(venv)
+
+
+def has_kernel(venv: "VectorEnv", kernel: Kernel) -> bool:
+    """Whether a kernel of the batch can be made here."""
     try:
         require_kernel(venv.env, kernel)
-        return isinstance(venv.resets, Fresh) and stays_in_registers(venv.env, kernel)
     except (UnsupportedError, MissingError):
         return False
+    return isinstance(venv.resets, Fresh)
 
 
 def device() -> Any:

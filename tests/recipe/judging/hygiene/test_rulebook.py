@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("jinja2", reason="prompts need the extra 'report'")
 
-from recipe.court import small_project
+from recipe.scripted_run import small_project
 
 from overclock.recipe.judging import hygiene, rust
 from overclock.recipe.judging.hygiene import Limits, check_source

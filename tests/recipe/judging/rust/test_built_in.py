@@ -8,9 +8,8 @@ pytest.importorskip("gymnasium", reason="the reference is Gymnasium's CartPole")
 pytest.importorskip("jinja2", reason="prompts need the extra 'report'")
 
 from overclock.recipe.judging.original_speed import OriginalStepper, beside_original
-from overclock.recipe.loop.parts import Options
+from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.loop.translate import translate
-from overclock.recipe.loop.ways import Ways
 from overclock.recipe.project.new import new_project
 from overclock.recipe.project.project import AgentChoice, Judging
 from overclock.recipe.project.twin import project_twin
@@ -20,7 +19,7 @@ from overclock.recipe.project.twin import project_twin
 def test_cartpole_becomes_rust_that_the_judge_accepts_and_that_can_be_timed(tmp_path, toolchain, monkeypatch):
     agent, judging = AgentChoice("builtin"), Judging(levels=(1, 3), episodes=2, held_out=2)
     made = new_project(tmp_path / "cartpole", "gymnasium:CartPole-v1", "rust", agent, judging=judging).project
-    ended = translate(made, "1", Ways(options=Options(optimise=False)))
+    ended = translate(made, "1", RunOptions(steps=OptionalSteps(optimise=False)))
     assert ended.outcome == "done", ended.sentence
     assert ended.result == ended.run / "candidate" / "src" / "lib.rs"
     report = json.loads((ended.run / "report.json").read_text())

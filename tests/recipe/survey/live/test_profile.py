@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 from overclock.errors import UsageError
 from overclock.recipe.survey.live.draws import summarise
@@ -30,7 +31,7 @@ def test_cartpole() -> None:
     assert found.restored.works
     assert found.restored.tried == 4
     assert found.max_steps == 500
-    assert found.action_space == {"kind": "discrete", "n": 2, "start": 0}
+    assert found.action_space == spaces.Discrete(2)
     assert found.oddities == ()
     assert min(found.episode_lengths) >= 8
 
@@ -46,8 +47,8 @@ def test_pendulum_keeps_something_only_for_its_window() -> None:
     found = seen("gymnasium:Pendulum-v1")
     assert [one.path for one in found.fields] == ["state"]
     assert [(one.path, one.used) for one in found.unrepresented] == [("last_u", False)]
-    assert found.observation_space["high"] == [1.0, 1.0, 8.0]
-    assert found.action_space["low"] == -2.0
+    assert found.observation_space.high.tolist() == [1.0, 1.0, 8.0]
+    assert found.action_space.low.tolist() == [-2.0]
 
 
 @pytest.mark.parametrize(("env_id", "states"), [("FrozenLake-v1", 16), ("Taxi-v4", 500)])
@@ -59,7 +60,7 @@ def test_tables_are_not_state_and_a_step_draws_once(env_id: str, states: int) ->
     assert [one.path for one in more] == (["fickle_step"] if env_id == "Taxi-v4" else [])
     assert place.low >= 0
     assert place.high < states
-    assert found.observation_space["n"] == states
+    assert found.observation_space == spaces.Discrete(states)
     assert [call.call for call in found.step_draws.calls] == ["random()"]
     assert found.step_draws.constant
     assert found.restored.works

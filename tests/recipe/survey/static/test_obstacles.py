@@ -2,7 +2,7 @@
 
 import pytest
 
-from overclock.recipe.survey.live.repeat import diverges
+from overclock.recipe.survey.live.determinism import diverges
 from overclock.recipe.survey.static.obstacles import obstacles
 from overclock.recipe.survey.static.source import resolve
 

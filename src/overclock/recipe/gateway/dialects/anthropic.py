@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
-from overclock.recipe.gateway.dialects.base import Dialect, Operation, Said, Tool
+from overclock.recipe.gateway.dialects.base import Dialect, Entry, Operation, Tool
 from overclock.recipe.gateway.dialects.fields import Json, count, objects, text_of, whole_number
 from overclock.recipe.gateway.tokens import Tokens
 
@@ -12,12 +12,12 @@ COMPACTION = "compact"  # begins the edits that ask the model once more, whose t
 
 
 class Anthropic(Dialect):
-    """POST .../v1/messages and .../v1/messages/count_tokens."""
+    """The dialect of POST .../v1/messages and .../v1/messages/count_tokens."""
 
     name = "anthropic"
     prefix = ""
     key_header = ("x-api-key", "{}")
-    dearer: ClassVar = {"speed": ("standard",), "inference_geo": ("global",), "mcp_servers": (), "container": ()}
+    surcharges: ClassVar = {"speed": ("standard",), "inference_geo": ("global",), "mcp_servers": (), "container": ()}
 
     def operation(self, path: str) -> Operation | None:
         if path.endswith("/messages"):
@@ -57,17 +57,17 @@ class Anthropic(Dialect):
     def finishes(self, event: Json) -> bool:
         return event.get("type") == "message_stop" or bool((event.get("delta") or {}).get("stop_reason"))
 
-    def said(self, body: Json) -> Iterator[Said]:
+    def conversation(self, body: Json) -> Iterator[Entry]:
         for message in objects(body.get("messages")):
             content = message.get("content")
             kinds = [part.get("type") for part in objects(content)]
             if message.get("role") == "assistant":
                 if "tool_use" not in kinds:
-                    yield Said("final", text_of(content))
+                    yield Entry("final", text_of(content))
                 continue
-            yield from (Said("result") for kind in kinds if kind == "tool_result")
+            yield from (Entry("result") for kind in kinds if kind == "tool_result")
             if text := text_of(content):
-                yield Said("prompt", text)
+                yield Entry("prompt", text)
 
     def tools(self, body: Json) -> Iterator[Tool]:
         for tool in objects(body.get("tools")):

@@ -1,4 +1,4 @@
-"""What the gateway must know about a wire dialect: how calls are addressed, counted, read and written."""
+"""What the gateway must know about a wire dialect: how calls are addressed, metered and read."""
 
 import abc
 import dataclasses
@@ -16,8 +16,8 @@ Operation = Literal["generate", "count"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Said:
-    """One entry of a conversation: a person's text, a tool's result, or an answer of the model that ended its turn."""
+class Entry:
+    """One entry of a conversation: a prompt, a tool's result, or an answer with which the model ended its turn."""
 
     kind: Literal["prompt", "result", "final"]
     text: str = ""
@@ -39,8 +39,8 @@ class Dialect(abc.ABC):
     name: DialectName
     prefix: str  # what a client's base URL ends in, and what the upstream's base URL includes as well
     key_header: tuple[str, str]  # how the provider wants its key: header, format
-    # Fields of a request that make it dearer than its tokens, each with the values that do not.
-    dearer: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+    # Fields of a request that cost more than its tokens, each with the values that do not.
+    surcharges: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
 
     @abc.abstractmethod
     def operation(self, path: str) -> Operation | None:
@@ -63,14 +63,14 @@ class Dialect(abc.ABC):
         """Whether this event of a stream says that the answer is complete."""
 
     def model(self, path: str, body: Json) -> str:
-        """The model's name."""
+        """The name of the model, as the path or the body says it."""
         return str(body.get("model") or "")
 
     def streams(self, path: str, body: Json) -> bool:
         """Whether the answer is asked for as server-sent events."""
         return body.get("stream") is True
 
-    def limited(self, body: Json, most: int) -> Json | None:
+    def with_limit(self, body: Json, most: int) -> Json | None:
         """A request that sets no limit of its own, with one; None where a limit could make it invalid."""
         return None
 
@@ -84,7 +84,7 @@ class Dialect(abc.ABC):
 
     def unmetered(self, body: Json) -> str | None:
         """Something in the request that is paid otherwise than by the tokens of its model; None if nothing is."""
-        for name, ordinary in {"service_tier": ORDINARY_TIERS, **self.dearer}.items():
+        for name, ordinary in {"service_tier": ORDINARY_TIERS, **self.surcharges}.items():
             if body.get(name) and body[name] not in ordinary:
                 return f"'{name}'"
         for tool in self.offered(body):
@@ -111,9 +111,9 @@ class Dialect(abc.ABC):
         return False
 
     @abc.abstractmethod
-    def said(self, body: Json) -> Iterator[Said]:
-        """The conversation, oldest first."""
+    def conversation(self, body: Json) -> Iterator[Entry]:
+        """The entries of the conversation in the request, oldest first."""
 
     @abc.abstractmethod
     def tools(self, body: Json) -> Iterator[Tool]:
-        """The tools on offer."""
+        """The tools that the request offers to the model."""

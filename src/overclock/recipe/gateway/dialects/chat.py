@@ -3,18 +3,18 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
-from overclock.recipe.gateway.dialects.base import Operation, Said, Tool
+from overclock.recipe.gateway.dialects.base import Entry, Operation, Tool
 from overclock.recipe.gateway.dialects.fields import Json, number_of, objects, text_of, whole_number
 from overclock.recipe.gateway.dialects.openai import OpenAI
 
 
 class Chat(OpenAI):
-    """POST .../chat/completions."""
+    """The dialect of POST .../chat/completions."""
 
     name = "chat"
-    asked, answered = "prompt_tokens", "completion_tokens"
+    input_count, output_count = "prompt_tokens", "completion_tokens"
     # Searches of OpenAI, OpenRouter, xAI and Alibaba; other models than the one that is named; spoken answers.
-    dearer: ClassVar = {
+    surcharges: ClassVar = {
         **dict.fromkeys(("web_search_options", "plugins", "search_parameters", "enable_search"), ()),
         **dict.fromkeys(("models", "fallbacks", "audio"), ()),
         "modalities": (["text"],),
@@ -53,15 +53,15 @@ class Chat(OpenAI):
     def _asks_for_usage(body: Json) -> bool:
         return bool((body.get("stream_options") or {}).get("include_usage"))
 
-    def said(self, body: Json) -> Iterator[Said]:
+    def conversation(self, body: Json) -> Iterator[Entry]:
         for message in objects(body.get("messages")):
             role, text = message.get("role"), text_of(message.get("content"))
             if role == "user":
-                yield Said("prompt", text)
+                yield Entry("prompt", text)
             elif role == "tool":
-                yield Said("result")
+                yield Entry("result")
             elif role == "assistant" and not message.get("tool_calls"):
-                yield Said("final", text)
+                yield Entry("final", text)
 
     def tools(self, body: Json) -> Iterator[Tool]:
         for tool in objects(body.get("tools")):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from overclock.recipe.gateway.dialects.base import ORDINARY_TIERS, Dialect, Operation, Said, Tool
+from overclock.recipe.gateway.dialects.base import ORDINARY_TIERS, Dialect, Entry, Operation, Tool
 from overclock.recipe.gateway.dialects.fields import Json, count, number_of, objects, text_of, whole_number
 from overclock.recipe.gateway.dialects.unseen import LONGEST_PROMPT
 from overclock.recipe.gateway.tokens import Tokens
@@ -13,12 +13,12 @@ ADDRESS = re.compile(r"/models/(?P<model>[^/:]+):(?P<verb>generateContent|stream
 
 
 class Gemini(Dialect):
-    """POST .../models/MODEL:VERB."""
+    """The dialect of POST .../models/MODEL:VERB, with the verbs of ADDRESS."""
 
     name = "gemini"
     prefix = ""
     key_header = ("x-goog-api-key", "{}")
-    dearer: ClassVar = {"serviceTier": ORDINARY_TIERS}
+    surcharges: ClassVar = {"serviceTier": ORDINARY_TIERS}
 
     def operation(self, path: str) -> Operation | None:
         match = ADDRESS.search(path)
@@ -37,7 +37,7 @@ class Gemini(Dialect):
     def alternatives(self, body: Json) -> int:
         return number_of(_settings(body).get("candidateCount"))
 
-    def limited(self, body: Json, most: int) -> Json | None:
+    def with_limit(self, body: Json, most: int) -> Json | None:
         return {**body, "generationConfig": {**_settings(body), "maxOutputTokens": most}}
 
     def unseen_tokens(self, body: Json) -> int:
@@ -67,16 +67,16 @@ class Gemini(Dialect):
         blocked = isinstance(event.get("promptFeedback"), dict) and "blockReason" in event["promptFeedback"]
         return blocked or any(candidate.get("finishReason") for candidate in objects(event.get("candidates")))
 
-    def said(self, body: Json) -> Iterator[Said]:
+    def conversation(self, body: Json) -> Iterator[Entry]:
         for content in objects(body.get("contents")):
             parts = objects(content.get("parts"))
             if content.get("role") == "model":
                 if not any("functionCall" in part for part in parts):
-                    yield Said("final", text_of(parts))
+                    yield Entry("final", text_of(parts))
                 continue
-            yield from (Said("result") for part in parts if "functionResponse" in part)
+            yield from (Entry("result") for part in parts if "functionResponse" in part)
             if text := text_of(parts):
-                yield Said("prompt", text)
+                yield Entry("prompt", text)
 
     def tools(self, body: Json) -> Iterator[Tool]:
         for tool in objects(body.get("tools")):

@@ -6,18 +6,18 @@ from overclock.recipe.gateway.tokens import Tokens
 
 
 class OpenAI(Dialect):
-    """`asked` and `answered` are what a dialect calls the tokens of a prompt and of an answer."""
+    """`input_count` and `output_count` name the fields with the tokens of a prompt and of an answer."""
 
     prefix = "/v1"
     key_header = ("authorization", "Bearer {}")
-    asked: str
-    answered: str
+    input_count: str
+    output_count: str
 
     def tokens(self, usage: Json) -> Tokens:
         return Tokens(
-            input=count(usage, self.asked),
-            cached=count(usage, f"{self.asked}_details", "cached_tokens"),
-            cache_write=count(usage, f"{self.asked}_details", "cache_write_tokens"),
-            output=count(usage, self.answered),
-            reasoning=count(usage, f"{self.answered}_details", "reasoning_tokens"),
+            input=count(usage, self.input_count),
+            cached=count(usage, f"{self.input_count}_details", "cached_tokens"),
+            cache_write=count(usage, f"{self.input_count}_details", "cache_write_tokens"),
+            output=count(usage, self.output_count),
+            reasoning=count(usage, f"{self.output_count}_details", "reasoning_tokens"),
         )

@@ -1,9 +1,9 @@
-"""OpenAI Responses: Codex."""
+"""OpenAI Responses: the dialect in which Codex calls its model."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from overclock.recipe.gateway.dialects.base import Operation, Said, Tool
+from overclock.recipe.gateway.dialects.base import Entry, Operation, Tool
 from overclock.recipe.gateway.dialects.fields import Json, objects, text_of, whole_number
 from overclock.recipe.gateway.dialects.openai import OpenAI
 from overclock.recipe.gateway.dialects.unseen import LONGEST_PROMPT
@@ -14,10 +14,10 @@ ENDINGS = ("response.completed", "response.incomplete", "response.failed")
 
 
 class Responses(OpenAI):
-    """POST .../responses."""
+    """The dialect of POST .../responses."""
 
     name = "responses"
-    asked, answered = "input_tokens", "output_tokens"
+    input_count, output_count = "input_tokens", "output_tokens"
 
     def operation(self, path: str) -> Operation | None:
         return "generate" if path.endswith("/responses") else None
@@ -25,7 +25,7 @@ class Responses(OpenAI):
     def max_output(self, body: Json) -> int | None:
         return whole_number(body.get("max_output_tokens"))
 
-    def limited(self, body: Json, most: int) -> Json | None:
+    def with_limit(self, body: Json, most: int) -> Json | None:
         return {**body, "max_output_tokens": most}
 
     def unseen_tokens(self, body: Json) -> int:
@@ -54,16 +54,16 @@ class Responses(OpenAI):
     def finishes(self, event: Json) -> bool:
         return event.get("type") in ENDINGS
 
-    def said(self, body: Json) -> Iterator[Said]:
+    def conversation(self, body: Json) -> Iterator[Entry]:
         given = body.get("input")
         if isinstance(given, str):
-            yield Said("prompt", given)
+            yield Entry("prompt", given)
         for item in objects(given):
             kind = str(item.get("type", "message"))
             if kind.endswith("_call_output"):
-                yield Said("result")
+                yield Entry("result")
             elif kind == "message" and item.get("role") in ("user", "assistant"):
-                yield Said("prompt" if item["role"] == "user" else "final", text_of(item.get("content")))
+                yield Entry("prompt" if item["role"] == "user" else "final", text_of(item.get("content")))
 
     def tools(self, body: Json) -> Iterator[Tool]:
         for tool in objects(body.get("tools")):

@@ -1,4 +1,4 @@
-"""Prompts that a request does not carry: parts that lie somewhere else, and files that unfold at the provider.
+"""Parts of a prompt that are not in the request: links to other places, and files that the provider unpacks.
 
 The worst case of a call is taken from the size of its body, and that says nothing about these. They are looked for at
 any depth, by their name and the form of their value: a tool's schema may describe an argument of the same name.
@@ -17,7 +17,7 @@ ELSEWHERE = ("url", "file")  # types of Anthropic's `source`; the others are "te
 
 
 def unseen_tokens(body: Json) -> int:
-    """The most tokens of a prompt that the size of the body does not show."""
+    """An upper bound of the prompt's tokens that the size of the body does not show."""
     pictures = 0
     waiting: list[Any] = [body]
     while waiting:
@@ -34,7 +34,7 @@ def unseen_tokens(body: Json) -> int:
 
 
 def _media(part: Json) -> list[str]:
-    """The media types of what a part stands for; an empty one for what is not in the body at all."""
+    """The media types of what a part refers to; "" for what is not in the body at all."""
     kinds = ["" for name in FILES if isinstance(part.get(name), str)]
     for name in LINKS:
         link = part.get(name)

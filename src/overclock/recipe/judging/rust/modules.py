@@ -14,9 +14,9 @@ import numpy as np
 
 from overclock.entry_point import EntryPoint
 from overclock.recipe.contract.distributions import known_draws
-from overclock.recipe.contract.draw_samples import Facts
 from overclock.recipe.contract.file import ContractFile, load_contract
 from overclock.recipe.contract.rules import LATER, NO_LIMIT, SEED
+from overclock.recipe.contract.sample_statistics import SampleStatistics
 from overclock.recipe.judging.rust.library import Library, load_library, named, rows
 from overclock.verify.sides.subject import Arrays, SubjectSpec
 
@@ -105,7 +105,7 @@ def _luck(contract: ContractFile) -> "dict[str, RustModule]":
             found[name] = RustModule(function, functools.partial(draw, False))
             found[f"{name}_later"] = RustModule(function, functools.partial(draw, True))
         if known := known_draws(draws):
-            found[f"{name}_known"] = RustModule(function, functools.partial(_known, draw, Facts(known)))
+            found[f"{name}_known"] = RustModule(function, functools.partial(_known, draw, SampleStatistics(known)))
     return found
 
 
@@ -118,7 +118,9 @@ def _step_draw(later: bool, library: Library, inputs: Arrays, count: int) -> Arr
     return named(library.draw_step(_streams(library, inputs[SEED], later), states))
 
 
-def _known(draw: Callable[..., Arrays], facts: Facts, library: Library, inputs: Arrays, count: int) -> Arrays:
+def _known(
+    draw: Callable[..., Arrays], facts: SampleStatistics, library: Library, inputs: Arrays, count: int
+) -> Arrays:
     """Facts of very many events, by seed and by event; of steps in the states of the case, in turn."""
     told = []
     for case in range(count):

@@ -43,34 +43,34 @@ class Draws:
 
 
 def reset(env: Any, seed: int) -> Any:
-    """A reset that a recorder can watch."""
+    """Call `env.reset` through this function, which a recorder watches."""
     return env.reset(seed=seed)
 
 
 def step(env: Any, action: Any) -> Any:
-    """A step that a recorder can watch."""
+    """Call `env.step` through this function, which a recorder watches."""
     return env.step(action)
 
 
 class Watch:
-    """Resets and steps environments and tells which numbers they drew."""
+    """Resets and steps environments and returns which numbers they drew."""
 
     def __init__(self) -> None:
         self._recorder = Recorder([f"{__name__}:{name}" for name in ("reset", "step")])
 
     @contextlib.contextmanager
     def watching(self) -> Iterator["Watch"]:
-        """Inside, generators that are made remember what they give."""
+        """Inside, generators that are made record what they draw."""
         with _recording_generators(), self._recorder, self._recorder.every_call() as self._calls:
             yield self
 
     def reset(self, env: Any, seed: int) -> tuple[Any, tuple[Draw, ...]]:
-        """(what `env.reset` returned, its draws)."""
+        """(what `env.reset` returned, its draws)"""
         result = reset(env, seed)
         return result, self._taken().draws
 
     def step(self, env: Any, action: Any) -> tuple[Any, tuple[Draw, ...]]:
-        """(what `env.step` returned, its draws)."""
+        """(what `env.step` returned, its draws)"""
         result = step(env, action)
         return result, self._taken().draws
 
@@ -82,7 +82,7 @@ class Watch:
 
 @contextlib.contextmanager
 def _recording_generators() -> Iterator[None]:
-    """Gymnasium's generators and those of `numpy.random.default_rng` are recording ones."""
+    """Inside, Gymnasium's generators and those of `numpy.random.default_rng` are recording ones."""
     seeded, default_rng = seeding.np_random, np.random.default_rng
 
     def recorded(seed: int | None = None) -> tuple[np.random.Generator, int]:
@@ -100,13 +100,12 @@ def _recording_generators() -> Iterator[None]:
 
 
 class GlobalGenerators:
-    """Notices when the generators that belong to the whole process are used: nothing records or seeds them."""
+    """Detects use of the generators that belong to the whole process, which are neither recorded nor seeded."""
 
     def __init__(self) -> None:
         self._before = self._state()
 
     def used(self) -> list[str]:
-        """Those that were used since this object was made."""
         return [name for name, state in self._state().items() if state != self._before[name]]
 
     @staticmethod
@@ -115,7 +114,7 @@ class GlobalGenerators:
 
 
 def summarise(watched: list[tuple[Draw, ...]]) -> Draws:
-    """What many resets (or steps) have in common."""
+    """What the draws of many resets (or steps) have in common."""
     counts = [len(draws) for draws in watched] or [0]
     patterns = {tuple(_kind(draw) for draw in draws) for draws in watched}
     fewest, most = min(counts), max(counts)
@@ -125,7 +124,7 @@ def summarise(watched: list[tuple[Draw, ...]]) -> Draws:
     kinds: dict[Any, list[Draw]] = {}
     for draws in watched:
         for draw in draws:
-            kinds.setdefault((*_kind(draw), _shown(draw)), []).append(draw)
+            kinds.setdefault((*_kind(draw), _joined(_arguments(draw))), []).append(draw)
     return Draws(tuple(_call(draws) for draws in kinds.values()), False, fewest, most, len(watched))
 
 
@@ -139,15 +138,12 @@ def _call(draws: list[Draw]) -> DrawCall:
     dtype = "str" if value.dtype.kind == "U" else str(value.dtype)
     alike = len({tuple(call) for call in calls}) == 1
     if alike:
-        shown = {name: texts.pop() if len(texts) == 1 else VARIES for name, texts in _columns(calls).items()}
+        columns = {name: {call[name] for call in calls} for name in calls[0]}
+        shown = {name: texts.pop() if len(texts) == 1 else VARIES for name, texts in columns.items()}
     else:  # called in different ways: nothing can be said of any argument
         shown = {"": VARIES}
     same = all(call == calls[0] for call in calls)
     return DrawCall(draws[0].method, f"{draws[0].method}({_joined(shown)})", value.shape, dtype, same)
-
-
-def _shown(draw: Draw) -> str:
-    return f"{draw.method}({_joined(_arguments(draw))})"
 
 
 def _arguments(draw: Draw) -> dict[str, str]:
@@ -156,10 +152,6 @@ def _arguments(draw: Draw) -> dict[str, str]:
     unnamed = [VARIES] if draw.method in ("shuffle", "permuted") else [_short(one) for one in draw.arguments]
     named = {name: _short(value) for name, value in draw.keywords.items()}
     return {**{str(place): text for place, text in enumerate(unnamed)}, **named}
-
-
-def _columns(calls: list[dict[str, str]]) -> dict[str, set[str]]:
-    return {name: {call[name] for call in calls} for name in calls[0]}
 
 
 def _joined(arguments: dict[str, str]) -> str:

@@ -22,7 +22,7 @@ __all__ = ["gymnasium", "load_class", "make", "playing", "require_from", "seedin
 
 
 def load_class(source: Source) -> type:
-    """The class of a reference, imported."""
+    """Import the class of a reference; UsageError or MissingError where that fails."""
     if source.module is None or source.class_name is None:
         raise UsageError(f"'{source.text}' is no Python class, so it cannot be run in this process.")
     if source.folder is not None and sys.path[:1] != [str(source.folder)]:
@@ -43,7 +43,7 @@ def load_class(source: Source) -> type:
 
 
 def require_from(module: Any, folder: Path, text: str) -> None:
-    """Refuse a module that Python has had by that name before, from elsewhere."""
+    """Refuse a module that Python has imported by that name from another folder before."""
     place = Path(module.__file__ or "").resolve()
     if folder not in place.parents:
         raise UsageError(
@@ -54,7 +54,7 @@ def require_from(module: Any, folder: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def playing(source: Source) -> Iterator[None]:
-    """Around calls of a reference: whatever it raises becomes one sentence."""
+    """Around calls of a reference: whatever it raises becomes a UsageError of one sentence."""
     try:
         yield
     except OverclockError:
@@ -64,7 +64,7 @@ def playing(source: Source) -> Iterator[None]:
 
 
 def make(source: Source) -> Any:
-    """One instance, with its time limit around it."""
+    """One instance of a reference, with its time limit around it."""
     cls = load_class(source)
     try:
         if source.kind == "gymnasium":

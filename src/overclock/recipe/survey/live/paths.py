@@ -56,7 +56,7 @@ def item(path: str, key: Key) -> str:
 
 
 def read(env: Any, path: str) -> Any:
-    """What lies at a path."""
+    """The value at a path of an environment."""
     value = innermost(env)
     for step in parse(path):
         value = _get(value, step, path)
@@ -64,7 +64,7 @@ def read(env: Any, path: str) -> Any:
 
 
 def read_captured(attributes: Mapping[str, Any], path: str) -> Any:
-    """What lies at a path of an instance that was captured: its attributes by name, objects and dicts as dicts."""
+    """The value at a path of a captured instance: its attributes by name, objects and dicts as dicts."""
     value: Any = attributes
     for step in parse(path):
         key = step.key if isinstance(step, Item) else step
@@ -76,7 +76,7 @@ def write(env: Any, values: Mapping[str, Any]) -> None:
     """Put each value where its path leads; containers that cannot be changed are replaced."""
     instance = innermost(env)
     for path, value in values.items():
-        _write(instance, parse(path), value, path)
+        _updated(instance, parse(path), value, path)
 
 
 def innermost(env: Any) -> Any:
@@ -85,7 +85,7 @@ def innermost(env: Any) -> Any:
 
 
 def alike(value: Any, example: Any) -> Any:
-    """A number or array in the form of the example: its type, its dtype, its container."""
+    """A number or array in the type, dtype and container of the example."""
     if isinstance(example, enum.Enum):
         return type(example)(_plain(value))
     if isinstance(example, np.ndarray):
@@ -118,38 +118,26 @@ def _get(value: Any, step: str | Item, path: str) -> Any:
         raise UsageError(f"There is nothing at '{path}': {type(value).__name__} has no {name!r}.") from error
 
 
-def _write(holder: Any, steps: list[str | Item], value: Any, path: str) -> None:
-    step, rest = steps[0], steps[1:]
-    before = _get(holder, step, path)
-    if rest and isinstance(before, tuple):
-        _put(holder, step, _with(before, rest, value, path), path)
-    elif rest and isinstance(before, np.ndarray):
-        changed = before.copy()  # somebody may hold the old one, as an observation say
-        _write(changed, rest, value, path)
-        _put(holder, step, changed, path)
-    elif rest:
-        _write(before, rest, value, path)
-    else:
-        _put(holder, step, alike(value, before), path)
-
-
-def _with(before: tuple[Any, ...], steps: list[str | Item], value: Any, path: str) -> tuple[Any, ...]:
-    """A tuple with one of its items replaced."""
+def _updated(before: Any, steps: list[str | Item], value: Any, path: str) -> Any:
+    """What takes the place of `before` once a value is written at the end of some steps: itself, if it can change."""
+    if not steps:
+        return alike(value, before)
     step, rest = steps[0], steps[1:]
     fields: tuple[str, ...] = getattr(before, "_fields", ())
-    place = Item(fields.index(step)) if step in fields else step
-    inner = _get(before, place, path)
-    if rest and isinstance(inner, tuple):
-        new: Any = _with(inner, rest, value, path)
-    elif rest:
-        _write(inner, rest, value, path)
-        new = inner
-    else:
-        new = alike(value, inner)
-    assert isinstance(place, Item)
-    items = list(before)
-    items[int(place.key)] = new
-    return type(before)(*items) if fields else type(before)(items)
+    if isinstance(before, tuple) and step in fields:
+        step = Item(fields.index(step))
+    inner = _get(before, step, path)
+    new = _updated(inner, rest, value, path)
+    if isinstance(before, tuple):
+        assert isinstance(step, Item)
+        items = list(before)
+        items[int(step.key)] = new
+        return type(before)(*items) if fields else type(before)(items)
+    if isinstance(before, np.ndarray):
+        before = before.copy()  # somebody may hold the old one, as an observation say
+    if new is not inner or not rest:
+        _put(before, step, new, path)
+    return before
 
 
 def _put(holder: Any, step: str | Item, value: Any, path: str) -> None:

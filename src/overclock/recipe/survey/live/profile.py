@@ -4,25 +4,27 @@ found = profile(resolve("gymnasium:CartPole-v1"))
 found.fields, found.unrepresented, found.reset_draws, found.step_draws, found.restores
 """
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from overclock.errors import UsageError
+from overclock.recipe.references.gymnasium_spec import close
+from overclock.recipe.survey.live.attribute_leaves import Leaves
 from overclock.recipe.survey.live.draws import Draws, GlobalGenerators, Watch, summarise
-from overclock.recipe.survey.live.follow import Follower, StateField, Unrepresented
-from overclock.recipe.survey.live.leaves import Leaves
-from overclock.recipe.survey.live.loading import make
+from overclock.recipe.survey.live.loading import gymnasium, make
 from overclock.recipe.survey.live.paths import innermost, parse
 from overclock.recipe.survey.live.restore import Restored, check_restore
 from overclock.recipe.survey.live.rounding import Rounding, rounding
-from overclock.recipe.survey.live.spaces import describe_space
+from overclock.recipe.survey.live.state_tracking import StateField, StateTracker, Unrepresented
+from overclock.recipe.survey.static.attribute_writes import reads, writes
 from overclock.recipe.survey.static.decompose import rules
-from overclock.recipe.survey.static.kept import own_nodes
+from overclock.recipe.survey.static.rule_selection import own_nodes
 from overclock.recipe.survey.static.source import Source
 from overclock.recipe.survey.static.uses import foreign_bases
-from overclock.recipe.survey.static.writes import reads, writes
 
 STEPS = 400
 FEWEST_RESETS = 12  # what differs from reset to reset shows only in several
@@ -30,7 +32,7 @@ FEWEST_RESETS = 12  # what differs from reset to reset shows only in several
 
 @dataclasses.dataclass(frozen=True)
 class Profile:
-    """What was seen. `oddities` are sentences about outputs that are not what Gymnasium promises."""
+    """What was seen of a reference. `oddities` are sentences about outputs that are not what Gymnasium promises."""
 
     fields: tuple[StateField, ...]
     unrepresented: tuple[Unrepresented, ...]
@@ -38,8 +40,8 @@ class Profile:
     reset_draws: Draws
     step_draws: Draws
     unrecorded: tuple[str, ...]  # generators of the whole process that it used: "random", "numpy.random"
-    observation_space: dict[str, Any]
-    action_space: dict[str, Any]
+    observation_space: gymnasium.Space[Any]
+    action_space: gymnasium.Space[Any]
     has_mask: bool
     max_steps: int | None
     reward_low: float
@@ -55,15 +57,15 @@ class Profile:
 
 
 def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
-    """Play random actions for about `steps` steps and say what was seen."""
+    """Play random actions for about `steps` steps and describe what was seen."""
     with Watch().watching() as watch:
         session = _Session(source, watch, seed)
         try:
             session.play(steps)
         finally:
-            session.close()
+            close(session.env)
         used = _read_names(source)
-        fields = [dataclasses.replace(one, used=_used(one.path, used)) for one in session.follower.fields()]
+        fields = [dataclasses.replace(one, used=_used(one.path, used)) for one in session.tracker.fields()]
         state = [one for one in fields if one.used]
         restored = check_restore(source, [one.path for one in state], session.choose, seed)
         asked = rounding(source, state, session.choose, seed) if restored.works else Rounding()
@@ -73,14 +75,14 @@ def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
             for one in fields
         ),
         unrepresented=tuple(
-            dataclasses.replace(one, used=_used(one.path, used)) for one in session.follower.unrepresented()
+            dataclasses.replace(one, used=_used(one.path, used)) for one in session.tracker.unrepresented()
         ),
-        constants=session.follower.constants(),
+        constants=session.tracker.constants(),
         reset_draws=summarise(session.reset_draws),
         step_draws=summarise(session.step_draws),
         unrecorded=tuple(session.globals.used()),
-        observation_space=describe_space(session.env.observation_space),
-        action_space=describe_space(session.env.action_space),
+        observation_space=session.env.observation_space,
+        action_space=session.env.action_space,
         has_mask=session.has_mask,
         max_steps=source.max_steps,
         reward_low=min(session.rewards, default=0.0),
@@ -97,8 +99,6 @@ def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
 
 
 class _Session:
-    """Episodes back to back in one instance."""
-
     def __init__(self, source: Source, watch: Watch, seed: int) -> None:
         self.source, self.watch, self.seed = source, watch, seed
         self.globals = GlobalGenerators()
@@ -107,7 +107,7 @@ class _Session:
             if not hasattr(self.env, name):
                 raise UsageError(f"'{source.text}' has no {name}; an environment declares both spaces.")
         self.env.action_space.seed(seed)
-        self.follower, self.leaves = Follower(writes(rules(source))), Leaves()
+        self.tracker, self.leaves = StateTracker(writes(rules(source))), Leaves()
         self.reset_draws, self.step_draws = [], []
         self.lengths: list[int] = []
         self.rewards: list[float] = []
@@ -118,22 +118,20 @@ class _Session:
     def play(self, steps: int) -> None:
         longest = max(1, steps // FEWEST_RESETS)
         while len(self.step_draws) < steps or len(self.reset_draws) < FEWEST_RESETS:
-            info = self._reset()
-            for length in range(1, longest + 1):
-                info, ended = self._step(info, length)
-                if ended:
-                    self.lengths.append(length)
-                    break
+            self._play_episode(longest)
         # Random episodes that never end within `longest` steps: one is followed as far as the steps allow.
         if not self.lengths:
-            info = self._reset()
-            for length in range(1, max(steps, self.source.max_steps or 0) + 1):
-                info, ended = self._step(info, length)
-                if ended:
-                    self.lengths.append(length)
-                    break
+            self._play_episode(max(steps, self.source.max_steps or 0))
 
-    def choose(self, env: Any, info: dict[str, Any]) -> Any:
+    def _play_episode(self, longest: int) -> None:
+        info = self._reset()
+        for length in range(1, longest + 1):
+            info, ended = self._step(info, length)
+            if ended:
+                self.lengths.append(length)
+                break
+
+    def choose(self, env: Any, info: Any) -> Any:
         """A random action, a legal one where `info` says which are."""
         mask = info.get("action_mask") if isinstance(info, dict) else None
         if mask is None:
@@ -141,33 +139,21 @@ class _Session:
         self.has_mask = True
         return self.env.action_space.sample(np.asarray(mask, np.int8))
 
-    def close(self) -> None:
-        if hasattr(self.env, "close"):
-            self.env.close()
-
-    def _reset(self) -> dict[str, Any]:
+    def _reset(self) -> Any:
         seed = self.seed + len(self.reset_draws)
-        try:
+        with self._failing_in(f"reset(seed={seed})"):
             result, draws = self.watch.reset(self.env, seed)
-        except Exception as error:
-            raise UsageError(
-                f"'{self.source.text}' failed in reset(seed={seed}): {type(error).__name__}: {error}."
-            ) from error
         if not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], dict)):
             raise UsageError(f"'{self.source.text}' must return (observation, info) from reset, as Gymnasium does.")
         self.reset_draws.append(draws)
         self._check_observation(result[0], "reset")
-        self.follower.see(self.leaves.of(innermost(self.env)), "reset")
+        self.tracker.see(self.leaves.of(innermost(self.env)), "reset")
         return result[1]
 
-    def _step(self, info: dict[str, Any], length: int) -> tuple[dict[str, Any], bool]:
+    def _step(self, info: Any, length: int) -> tuple[Any, bool]:
         action = self.choose(self.env, info)
-        try:
+        with self._failing_in(f"step {length} of an episode"):
             result, draws = self.watch.step(self.env, action)
-        except Exception as error:
-            raise UsageError(
-                f"'{self.source.text}' failed in step {length} of an episode: {type(error).__name__}: {error}."
-            ) from error
         if not (isinstance(result, tuple) and len(result) == 5):
             raise UsageError(
                 f"'{self.source.text}' must return (observation, reward, terminated, truncated, info) from step."
@@ -178,8 +164,16 @@ class _Session:
         self._check_outputs(reward, terminated, truncated)
         self.truncates_itself |= bool(truncated) and length != self.source.max_steps
         ended = bool(terminated) or bool(truncated)
-        self.follower.see(self.leaves.of(innermost(self.env)), "step", ended)
+        self.tracker.see(self.leaves.of(innermost(self.env)), "step", ended)
         return info if isinstance(info, dict) else {}, ended
+
+    @contextlib.contextmanager
+    def _failing_in(self, what: str) -> Iterator[None]:
+        """Around a call of the reference: whatever it raises becomes one sentence."""
+        try:
+            yield
+        except Exception as error:
+            raise UsageError(f"'{self.source.text}' failed in {what}: {type(error).__name__}: {error}.") from error
 
     def _check_observation(self, obs: Any, after: str) -> None:
         try:

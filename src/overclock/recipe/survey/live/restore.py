@@ -1,4 +1,4 @@
-"""Whether a reference can be put into a state: its fields are written into an instance that is somewhere else.
+"""Whether a reference can be put into a state: its fields are written into an instance that is in another state.
 
 If the next step then does what it did in the episode the state was taken from, the fields are the whole state. The
 generators are put back as well, so that both steps draw the same numbers.
@@ -12,21 +12,24 @@ from typing import Any
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.recipe.survey.live.leaves import number
+from overclock.recipe.references.gymnasium_spec import close
+from overclock.recipe.survey.live.attribute_leaves import number
 from overclock.recipe.survey.live.loading import make, playing
 from overclock.recipe.survey.live.paths import innermost, read, write
 from overclock.recipe.survey.static.source import Source
+from overclock.recording.shapes import equal_arrays
 from overclock.verify.property.captured import captured
 
 PROBES = (1, 3, 8, 20)  # steps into an episode at which states are taken
 ATTEMPTS = 20  # episodes that may end before such a step
-FAR = 100_000  # seeds of the instance that is somewhere else
+FAR = 100_000  # seeds of the instance that is in another state
+OUTPUTS = ("obs", "reward", "terminated", "truncated")
 UNWRITABLE = "set_state"  # in the place of a field: nothing could be written at all
 
 
 @dataclasses.dataclass(frozen=True)
 class Restored:
-    """What came of it: which outputs and fields the step got wrong, and how many states were tried."""
+    """The result: which outputs and fields a step from a written state got wrong, and how many states were tried."""
 
     tried: int
     wrong: tuple[str, ...]
@@ -34,7 +37,6 @@ class Restored:
 
     @property
     def works(self) -> bool:
-        """Whether every step was the same."""
         return self.tried > 0 and not self.wrong
 
     @property
@@ -45,17 +47,34 @@ class Restored:
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """A state that play came to, and the action it went on with: what a step needs to be the same step again."""
+    """A state of play with the generators' states and the action that followed: all that repeats a step."""
 
     fields: Mapping[str, Any]  # by path
     generators: Mapping[str, Any]
     action: Any
 
-    def step(self, env: Any, action: Any = None, fields: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def step(self, env: Any, action: Any = None, fields: Mapping[str, Any] | None = None) -> "Outcome":
         """One step of an instance that is put here; `action` and `fields` replace those of the place."""
         write(env, {**self.fields, **(fields or {})})
-        _set_generators(env, self.generators)
+        for name, state in self.generators.items():
+            vars(innermost(env))[name].bit_generator.state = state
         return _outcome(env, self.action if action is None else action, list(self.fields))
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What a step returned, and the fields after it."""
+
+    obs: Any
+    reward: Any
+    terminated: bool
+    truncated: bool
+    fields: Mapping[str, Any]
+
+    def differences(self, other: "Outcome") -> list[str]:
+        """The names of the outputs and the fields that are not the same."""
+        names = [name for name in OUTPUTS if not _same(getattr(self, name), getattr(other, name))]
+        return names + [path for path, value in self.fields.items() if not _same(value, other.fields[path])]
 
 
 def places(env: Any, paths: list[str], choose: Any, seed: int = 0) -> Iterator[Place]:
@@ -67,7 +86,7 @@ def places(env: Any, paths: list[str], choose: Any, seed: int = 0) -> Iterator[P
 
 
 def check_restore(source: Source, paths: list[str], choose: Any, seed: int = 0) -> Restored:
-    """Try it at several states; `choose(env, info)` gives actions."""
+    """Write several states and take a step from each; `choose(env, info)` gives actions."""
     if not paths:
         return Restored(0, (), "it has no state fields that could be set.")
     one, other = make(source), make(source)
@@ -81,14 +100,13 @@ def check_restore(source: Source, paths: list[str], choose: Any, seed: int = 0) 
                 outcome = _outcome(one, place.action, paths)
                 write(other, place.fields)
                 wrong.update(dict.fromkeys(p for p in paths if not _same(number(read(other, p)), place.fields[p])))
-                again = place.step(other)
-                wrong.update(dict.fromkeys(name for name in outcome if not _same(outcome[name], again[name])))
+                wrong.update(dict.fromkeys(outcome.differences(place.step(other))))
                 tried += 1
     except UsageError as error:
         return Restored(tried, (UNWRITABLE,), f"it cannot be put into a state: {error}")
     finally:
         for env in (one, other):
-            _close(env)
+            close(env)
     return Restored(tried, tuple(wrong), _sentence(tried, list(wrong)))
 
 
@@ -113,11 +131,9 @@ def _lead(env: Any, first_seed: int, steps: int, choose: Any) -> dict[str, Any] 
     return None
 
 
-def _outcome(env: Any, action: Any, paths: list[str]) -> dict[str, Any]:
-    """One step of the innermost instance: what it says, and the fields after it."""
+def _outcome(env: Any, action: Any, paths: list[str]) -> Outcome:
     obs, reward, terminated, truncated, _ = innermost(env).step(action)
-    fields = {path: number(read(env, path)) for path in paths}
-    return {"obs": captured(obs), "reward": reward, "terminated": terminated, "truncated": truncated, **fields}
+    return Outcome(captured(obs), reward, terminated, truncated, {path: number(read(env, path)) for path in paths})
 
 
 def _generators(env: Any) -> dict[str, Any]:
@@ -125,22 +141,9 @@ def _generators(env: Any) -> dict[str, Any]:
     return {name: copy.deepcopy(value.bit_generator.state) for name, value in found.items()}
 
 
-def _set_generators(env: Any, states: Mapping[str, Any]) -> None:
-    for name, state in states.items():
-        vars(innermost(env))[name].bit_generator.state = state
-
-
 def _same(a: Any, b: Any) -> bool:
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         return len(a) == len(b) and all(map(_same, a, b))
-    one, other = np.asarray(a), np.asarray(b)
-    return one.shape == other.shape and bool(
-        np.array_equal(one, other, equal_nan=one.dtype.kind == other.dtype.kind == "f")
-    )
-
-
-def _close(env: Any) -> None:
-    if hasattr(env, "close"):
-        env.close()
+    return equal_arrays(np.asarray(a), np.asarray(b))

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.recipe.survey.live.follow import StateField
+from overclock.recipe.references.gymnasium_spec import close
 from overclock.recipe.survey.live.loading import make, playing
 from overclock.recipe.survey.live.paths import innermost
-from overclock.recipe.survey.live.restore import Place, places
+from overclock.recipe.survey.live.restore import Outcome, Place, places
+from overclock.recipe.survey.live.state_tracking import StateField
 from overclock.recipe.survey.static.source import Source
 
 ACTIONS = 16  # tried at every place
@@ -38,7 +39,7 @@ class Rounding:
 
 
 def rounding(source: Source, fields: list[StateField], choose: Any, seed: int = 0) -> Rounding:
-    """Measure both; `fields` are the whole state, and can be set."""
+    """Measure spread and limits; `fields` are the whole state, and can be set. Empty where the reference refuses."""
     env = make(source)
     try:
         with playing(source):
@@ -49,18 +50,17 @@ def rounding(source: Source, fields: list[StateField], choose: Any, seed: int = 
     except UsageError:  # it cannot take such an action or such a state
         return Rounding()
     finally:
-        if hasattr(env, "close"):
-            env.close()
+        close(env)
 
 
 @dataclasses.dataclass(frozen=True)
 class _Asked:
-    """An instance that is put from place to place; what is no state must not remember the place before."""
+    """An instance that is put from place to place; attributes that are no state are reset each time."""
 
     env: Any
     fresh: dict[str, Any]
 
-    def step(self, place: Place, action: Any = None, fields: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def step(self, place: Place, action: Any = None, fields: Mapping[str, Any] | None = None) -> Outcome:
         vars(innermost(self.env)).update(self.fresh)
         return place.step(self.env, action, fields)
 
@@ -73,15 +73,16 @@ def _spread(asked: _Asked, known: list[Place]) -> dict[str, float]:
     for place in known:
         for action in [space.sample() for _ in range(ACTIONS)]:
             single, double = (asked.step(place, action.astype(dtype)) for dtype in (np.float32, np.float64))
-            for name in ("obs", "reward", *place.fields):
-                group = "state" if name in place.fields else name
-                apart = np.abs(np.asarray(single[name], np.float64) - np.asarray(double[name], np.float64))
+            pairs = [("obs", single.obs, double.obs), ("reward", single.reward, double.reward)]
+            pairs += [("state", value, double.fields[path]) for path, value in single.fields.items()]
+            for group, one, other in pairs:
+                apart = np.abs(np.asarray(one, np.float64) - np.asarray(other, np.float64))
                 found[group] = max(found.get(group, 0.0), float(apart[np.isfinite(apart)].max(initial=0.0)))
     return {group: size for group, size in found.items() if size}
 
 
 def _limits(asked: _Asked, known: list[Place], fields: list[StateField]) -> dict[str, tuple[float, ...]]:
-    """A number of the state that is always the same where the flag turns, whatever else differs, is a threshold."""
+    """Thresholds: numbers of the state that are the same wherever the flag turns, whatever else differs."""
     elements = [
         ((one.path, index), one)
         for one in fields
@@ -142,4 +143,4 @@ def _outcome(
     changed = np.array(place.fields[path], np.float64)
     changed[index] = value
     after = asked.step(place, fields={path: changed})
-    return bool(after["terminated"]), {(of, at): float(np.asarray(after[of])[at]) for of, at in elements}
+    return bool(after.terminated), {(of, at): float(np.asarray(after.fields[of])[at]) for of, at in elements}

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from overclock.errors import UsageError
 from overclock.recipe.survey.static.definitions import Definition, File
+from overclock.recipe.survey.static.dependency_order import quotient
 from overclock.recipe.survey.static.grouping import FEWEST, MOST, group
-from overclock.recipe.survey.static.kept import Dropped, Kept, keep
-from overclock.recipe.survey.static.listed import by_module, ways_to
-from overclock.recipe.survey.static.order import quotient
-from overclock.recipe.survey.static.program import Program
+from overclock.recipe.survey.static.other_languages import by_module, ways_to
+from overclock.recipe.survey.static.rule_selection import Dropped, RuleSet, select_rules
 from overclock.recipe.survey.static.source import Source
+from overclock.recipe.survey.static.source_files import SourceFiles
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,8 +65,7 @@ def plan(source: Source, fewest: int = FEWEST, most: int = MOST) -> list[ModuleP
     ]
 
 
-def _listed(source: Source, kept: Kept) -> list[ModulePlan]:
-    """The modules in other languages, in the order in which they were named, each after those before it."""
+def _listed(source: Source, kept: RuleSet) -> list[ModulePlan]:
     found: list[ModulePlan] = []
     for name, listed in by_module(source.sources).items():
         known = {way for one in found for way in one.functions}
@@ -90,13 +89,13 @@ def dropped(source: Source) -> list[Dropped]:
     return [] if source.kind == "specification" else list(rules(source).dropped)
 
 
-def rules(source: Source) -> Kept:
-    """The definitions that a reference needs to be made, reset and stepped."""
+def rules(source: Source) -> RuleSet:
+    """The definitions that a reference needs to be made, reset and stepped; UsageError where it is not Python."""
     if source.module is None or source.class_name is None:
         raise UsageError(
             f"'{source.text}' has no Python source to cut into modules; name its modules in overclock.toml by hand."
         )
-    return keep(Program(source.module, source.folder), source.module, source.class_name)
+    return select_rules(SourceFiles(source.module, source.folder), source.module, source.class_name)
 
 
 def _in_order(part: Iterable[Definition]) -> list[Definition]:
@@ -126,7 +125,7 @@ def _excerpt(file: File, definitions: list[Definition]) -> str:
 
 
 def _place(file: File) -> str:
-    """The file as a package knows it, the same on every machine."""
+    """The path of a file from its top-level package on."""
     parts = file.module.split(".")
     return str(Path(*parts, "__init__.py") if file.is_package else Path(*parts[:-1], f"{parts[-1]}.py"))
 

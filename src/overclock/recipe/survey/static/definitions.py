@@ -31,17 +31,15 @@ class Definition:
 
     @property
     def qualified(self) -> str:
-        """The name inside its file."""
         return self.name.partition(":")[2]
 
     @property
     def short(self) -> str:
-        """The last part of the name."""
         return self.qualified.rpartition(".")[2]
 
 
 class File:
-    """One parsed source file."""
+    """One parsed source file: its definitions, its imports, and the lines that every part of it needs."""
 
     def __init__(self, path: Path, module: str) -> None:
         self.path, self.module = path, module
@@ -63,7 +61,7 @@ class File:
         self._note_definitions()
 
     def _note_imports(self) -> None:
-        """All of them: an import inside a function means the same name nearly always."""
+        """Note all imports: one inside a function nearly always means the same name."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
@@ -150,7 +148,6 @@ def _is_text(node: ast.stmt) -> bool:
 
 
 def _only_imports(node: ast.stmt) -> bool:
-    """An import, also one that is tried or made for type checkers only."""
     if isinstance(node, ast.If | ast.Try):
         return bool(node.body) and all(isinstance(inner, ast.Import | ast.ImportFrom) for inner in node.body)
     return isinstance(node, ast.Import | ast.ImportFrom)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 
 from overclock.recipe.survey.static.definitions import Definition
-from overclock.recipe.survey.static.order import components, quotient, reaches
+from overclock.recipe.survey.static.dependency_order import components, quotient, reaches
 
 FEWEST, MOST = 100, 500  # lines of a module: the paper's range, what one prompt holds well
 
@@ -37,7 +37,6 @@ def _names(group: Group) -> list[str]:
 
 
 def _ordered(groups: list[Group], edges: Edges) -> list[Group]:
-    """Dependencies first; groups that need each other become one."""
     between = quotient([_names(one) for one in groups], edges)
     together = components(range(len(groups)), between)
     return [[one for position in sorted(places) for one in groups[position]] for places in together]
@@ -87,5 +86,5 @@ def _neighbour(groups: list[Group], between: dict[int, set[int]], place: int, mo
 
 
 def _closes_cycle(between: dict[int, set[int]], a: int, b: int) -> bool:
-    """Whether something lies between the two: then joining them would make it need and be needed by the same module."""
+    """Whether a third group lies between two: joining them would make them need and be needed by it."""
     return reaches(between, between[a] - {b}, b) or reaches(between, between[b] - {a}, a)

@@ -1,4 +1,4 @@
-"""What stands in the way of a verified translation, found by reading the rules: clocks, networks, threads, stray luck.
+"""What stands in the way of a verified translation, found by reading the rules: clocks, networks, unrecorded draws.
 
 Only code that a reset or a step can reach counts: a clock that paces a window is none of our business.
 """
@@ -9,8 +9,8 @@ import sys
 from typing import Literal, NamedTuple
 
 from overclock.recipe.survey.static.decompose import rules
-from overclock.recipe.survey.static.definitions import Definition, Function, dotted
-from overclock.recipe.survey.static.kept import RENDERING, own_nodes
+from overclock.recipe.survey.static.definitions import Definition, dotted
+from overclock.recipe.survey.static.rule_selection import RENDERING, own_nodes
 from overclock.recipe.survey.static.source import Source
 
 Severity = Literal["refuse", "warn"]
@@ -95,8 +95,6 @@ def obstacles(source: Source) -> list[Obstacle]:
 def _in(one: Definition, playing: bool, own: set[str]) -> list[tuple[ast.stmt | ast.expr, str, Severity, str]]:
     found: list[tuple[ast.stmt | ast.expr, str, Severity, str]] = []
     inner = {id(node.value) for node in own_nodes(one) if isinstance(node, ast.Attribute)}
-    if isinstance(one.node, ast.AsyncFunctionDef):
-        found.append((one.node, "asynchronous code", "refuse", ORDER))
     for node in own_nodes(one):
         if isinstance(node, ast.Call):
             name = dotted(one.file, node.func) or getattr(node.func, "id", "")
@@ -107,7 +105,7 @@ def _in(one: Definition, playing: bool, own: set[str]) -> list[tuple[ast.stmt | 
             elif name in FILES and playing and name.partition(".")[0] not in one.file.names:
                 why = "what is in the file during an episode is not decided by the seed; read it once, when it is made"
                 found.append((node, f"a file ({name})", "warn", why))
-        elif isinstance(node, Function) and isinstance(node, ast.AsyncFunctionDef) and node is not one.node:
+        elif isinstance(node, ast.AsyncFunctionDef):
             found.append((node, "asynchronous code", "refuse", ORDER))
         elif isinstance(node, ast.Name | ast.Attribute) and id(node) not in inner:
             name = dotted(one.file, node)

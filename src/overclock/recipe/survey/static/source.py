@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 from overclock.errors import MissingError, UsageError
 from overclock.recipe.survey.static.definitions import Definition, File
-from overclock.recipe.survey.static.kept import keep
-from overclock.recipe.survey.static.listed import absolute
-from overclock.recipe.survey.static.program import Program, locations
+from overclock.recipe.survey.static.other_languages import absolute
+from overclock.recipe.survey.static.rule_selection import select_rules
+from overclock.recipe.survey.static.source_files import SourceFiles, locations
 from overclock.recipe.survey.static.uses import foreign_bases
 
 Kind = Literal["gymnasium", "class", "command", "specification"]
@@ -113,7 +113,7 @@ def _gymnasium(text: str, given: dict[str, Any], max_steps: int | None) -> Sourc
 
 
 def _is_class(module: str, name: str) -> bool:
-    found = Program(module).define(module, name)
+    found = SourceFiles(module).define(module, name)
     return isinstance(found, Definition) and found.kind == "class"
 
 
@@ -153,7 +153,7 @@ def _here(module: str) -> Path | None:
 
 def _only_class(path: Path, module: str, folder: Path) -> str:
     """The class of a file that looks like an environment: it has `reset` and `step`, and no other is made from it."""
-    program, file = Program(module, folder), File(path, module)
+    program, file = SourceFiles(module, folder), File(path, module)
     found = {
         name
         for name, one in file.definitions.items()
@@ -177,7 +177,7 @@ def _only_class(path: Path, module: str, folder: Path) -> str:
 def _class(
     text: str, module: str, class_name: str, folder: Path | None, arguments: dict[str, Any], max_steps: int | None
 ) -> Source:
-    program = Program(module, folder)
+    program = SourceFiles(module, folder)
     file = program.file(module)
     if file is None:
         raise UsageError(f"'{text}' is not there: Python finds no source file for the module '{module}'.")
@@ -191,7 +191,7 @@ def _class(
         raise UsageError(f"'{text}' is no environment: {cls.qualified} has no method {' and no '.join(missing)}.")
     if max_steps is not None and max_steps < 1:
         raise UsageError(f"A time limit is at least one step, got {max_steps}.")
-    kept = keep(program, cls.file.module, cls.qualified)
+    kept = select_rules(program, cls.file.module, cls.qualified)
     return Source(
         text=text,
         kind="class",

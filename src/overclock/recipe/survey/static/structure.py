@@ -4,9 +4,9 @@ import ast
 import dataclasses
 
 from overclock.recipe.survey.static.decompose import rules
-from overclock.recipe.survey.static.definitions import Definition, Function
-from overclock.recipe.survey.static.kept import own_nodes
-from overclock.recipe.survey.static.order import components
+from overclock.recipe.survey.static.definitions import Definition
+from overclock.recipe.survey.static.dependency_order import components
+from overclock.recipe.survey.static.rule_selection import own_nodes
 from overclock.recipe.survey.static.source import Source
 
 GROWING = {
@@ -34,7 +34,7 @@ class Structure:
 
     @property
     def branching(self) -> float:
-        """Branches per statement."""
+        """Branches per statement that runs during episodes."""
         return self.branches / max(1, self.statements)
 
     @property
@@ -45,25 +45,29 @@ class Structure:
 
 
 def structure(source: Source) -> Structure:
-    """Count."""
+    """Count the branches, loops, containers and so on in the rules of a reference."""
     kept = rules(source)
     nodes = [node for one in kept.definitions for node in own_nodes(one)]
     playing = [node for one in kept.playing for node in own_nodes(one)]
     types = _annotations(nodes)
+    by_name = {one.name: one for one in kept.definitions}
     return Structure(
         lines=sum(len(one.lines) for one in kept.definitions),
         statements=sum(isinstance(node, ast.stmt) and not _is_text(node) for node in playing),
         branches=sum(isinstance(node, ast.If | ast.IfExp | ast.match_case) for node in playing),
         searching_loops=sum(_searches(node) for node in playing),
         growing=sum(_grows(node) for node in playing),
-        bit_operations=sum(_on_bits(node) for node in nodes if id(node) not in types),
+        bit_operations=sum(
+            isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, BITWISE) and id(node) not in types
+            for node in nodes
+        ),
         byte_names=sum(getattr(node, "attr", getattr(node, "id", "")) in BYTES for node in nodes),
         longest_choice=max((_choice(node) for node in nodes), default=0),
         recursive=tuple(
-            name.partition(":")[2]
-            for group in components([one.name for one in kept.definitions], kept.edges)
+            by_name[name].qualified
+            for group in components(list(by_name), kept.edges)
             for name in group
-            if _is_function(kept.definitions, name) and (len(group) > 1 or _calls_itself(kept.definitions, name))
+            if by_name[name].kind == "function" and (len(group) > 1 or _calls_itself(by_name[name]))
         ),
         table_entries=max((_entries(node) for node in nodes), default=0),
     )
@@ -73,10 +77,6 @@ def _annotations(nodes: list[ast.AST]) -> set[int]:
     """The nodes of type annotations, in which `|` is no operation."""
     given = (getattr(node, name, None) for node in nodes for name in ("annotation", "returns"))
     return {id(inner) for one in given if isinstance(one, ast.AST) for inner in ast.walk(one)}
-
-
-def _on_bits(node: ast.AST) -> bool:
-    return isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, BITWISE)
 
 
 def _is_text(node: ast.AST) -> bool:
@@ -112,14 +112,8 @@ def _entries(node: ast.AST) -> int:
     return sum(isinstance(inner, ast.Constant) and not isinstance(inner.value, str) for inner in ast.walk(node))
 
 
-def _is_function(definitions: tuple[Definition, ...], name: str) -> bool:
-    return any(one.name == name and one.kind == "function" for one in definitions)
-
-
-def _calls_itself(definitions: tuple[Definition, ...], name: str) -> bool:
+def _calls_itself(one: Definition) -> bool:
     """By its own name; `super().reset()` or another object's method of the same name is no recursion."""
-    one = next(one for one in definitions if one.name == name)
-    assert isinstance(one.node, Function)
     own = {"self", "cls"} if one.owner else set[str]()
     for node in own_nodes(one):
         if isinstance(node, ast.Call):

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from overclock.recipe.survey.static.definitions import Definition, Function, dotted
-from overclock.recipe.survey.static.program import Program
+from overclock.recipe.survey.static.source_files import SourceFiles
 
 # Extending something of these hands nobody a method to call back, besides those that an environment has anyway.
 PASSIVE = ("abc.", "typing.", "enum.", "collections.", "gymnasium.utils.EzPickle", "gym.utils.EzPickle")
@@ -26,13 +26,13 @@ class Use:
     implied: bool = False
 
 
-def uses(program: Program, definition: Definition) -> list[Use]:
+def uses(program: SourceFiles, definition: Definition) -> list[Use]:
     """What a definition uses, in the order of its text."""
     return list(_Reader(program, definition).read())
 
 
 class _Reader:
-    def __init__(self, program: Program, definition: Definition) -> None:
+    def __init__(self, program: SourceFiles, definition: Definition) -> None:
         self.program, self.definition = program, definition
         self.module = definition.file.module
         self.cls = definition.file.definitions.get(definition.owner or "")
@@ -110,7 +110,7 @@ class _Reader:
                 yield from (Use(method, "", drawing, True) for method in called_by_others(self.program, base))
 
 
-def called_by_others(program: Program, cls: Definition) -> list[Definition]:
+def called_by_others(program: SourceFiles, cls: Definition) -> list[Definition]:
     """The methods of a class that nobody here has to name: Python calls them, or the library whose class it extends."""
     foreign = any(
         not base.startswith(PASSIVE) and base.rpartition(".")[2] != "Env" for base in foreign_bases(program, cls)
@@ -118,7 +118,7 @@ def called_by_others(program: Program, cls: Definition) -> list[Definition]:
     return [one for one in methods(cls) if foreign or (one.short.startswith("__") and one.short.endswith("__"))]
 
 
-def foreign_bases(program: Program, cls: Definition) -> list[str]:
+def foreign_bases(program: SourceFiles, cls: Definition) -> list[str]:
     """The base classes that are part of neither the reference nor Python itself, by their full names."""
     assert isinstance(cls.node, ast.ClassDef)
     bases = (base.value if isinstance(base, ast.Subscript) else base for base in cls.node.bases)

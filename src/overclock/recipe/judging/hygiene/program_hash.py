@@ -1,0 +1,41 @@
+"""What a candidate says, without how it is written: one hash for all files that differ in comments and layout alone.
+
+A verdict that chance has a part in belongs to the program: another comment must not be another throw of the dice.
+"""
+
+import ast
+
+from overclock.recipe.judging.hygiene.frozen import Frozen, tree_hash
+from overclock.recipe.judging.hygiene.reading import README
+from overclock.recipe.judging.hygiene.source import read_tree
+from overclock.recipe.judging.rust.tokens import NotRustError, tokens
+
+
+def program_hash(frozen: Frozen) -> str:
+    """Equal for two candidates that are the same program; a file that cannot be read counts as it is."""
+    return tree_hash({path: _said(path, text) for path, text in frozen.files.items() if path != README})
+
+
+def _said(path: str, content: bytes) -> bytes:
+    try:
+        if path.endswith(".py"):
+            return _python(content.decode())
+        if path.endswith(".rs"):
+            return "\n".join(token.text for token in tokens(content.decode())).encode()
+    except (SyntaxError, ValueError, RecursionError, MemoryError, NotRustError):
+        pass
+    return content
+
+
+def _python(text: str) -> bytes:
+    """The program's tree without places, and without texts and numbers that stand there alone."""
+    tree = read_tree(text)
+    for node in ast.walk(tree):
+        if isinstance(body := getattr(node, "body", None), list):
+            said = [statement for statement in body if not _is_remark(statement)]
+            body[:] = said or [ast.Pass()]
+    return ast.dump(tree).encode()
+
+
+def _is_remark(statement: ast.AST) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
