@@ -1,6 +1,7 @@
 """Level 4's rules without a simulation: policies' returns are made up, so every verdict can be brought about."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -95,7 +96,7 @@ def run(monkeypatch):
 
         monkeypatch.setattr(transfer, "Games", make)
         # Made-up states have nothing to compare, and comparing them is what takes long.
-        monkeypatch.setattr(transfer, "_visits", lambda *args, **options: {"verdict": "consistent"})
+        monkeypatch.setattr(transfer, "_visits", lambda *args, **options: SimpleNamespace(verdict="consistent"))
         result = transfer.check_transfer(twin(), plan)
         return result, made[0].events
 
