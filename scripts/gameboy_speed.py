@@ -105,7 +105,7 @@ def machine() -> dict[str, Any]:
 
     return {
         "cpu": cpu_model(), "cores": os.cpu_count(), "load": os.getloadavg()[0], "python": platform.python_version(),
-        "pyboy": VERSION, **code_version(Path(__file__).parents[1] / "src" / "overclock"),
+        "pyboy": VERSION, **vars(code_version(Path(__file__).parents[1] / "src" / "overclock")),
     }  # fmt: skip
 
 

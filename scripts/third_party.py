@@ -128,9 +128,9 @@ def attempt(row: Row, folder: str) -> Row:
 def maker(row: Row) -> Callable[[], Any]:
     """What gives a new instance; constructors that draw give the same constants each time."""
     import numpy as np
-    from overclock.recording.sites.hooks import Lane, running
 
     from overclock.env.registry import load
+    from overclock.recording.sites.generators import LaneGenerators, running
     from overclock.recording.sites.install import hooked
 
     if "before" in row:
@@ -146,7 +146,7 @@ def maker(row: Row) -> Callable[[], Any]:
     def instance() -> Any:
         if running() is not None:  # somebody sees to that already
             return build()
-        with hooked(), Lane().making():
+        with hooked(), LaneGenerators().making():
             return build()
 
     return instance

@@ -1,10 +1,10 @@
 """What works on this machine. Everything that could hang or crash (drivers, compilers) is asked in another process.
 
-A check is a dict: `group`, `name`, `status` ("ok", "missing" or "broken"), `found` (what is there), `needed_for` and
-`remedy` (how to get it). Only checks of the group "core" decide whether Overclock works at all.
+Only checks of the group "core" decide whether Overclock works at all.
 """
 
 import ctypes.util
+import dataclasses
 import importlib.metadata
 import json
 import os
@@ -12,19 +12,20 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 SCHEMA = "overclock.doctor/1"
-SYMBOLS = {"ok": "✓", "missing": "·", "broken": "✗"}
+Status = Literal["ok", "missing", "broken"]
+SYMBOLS: Mapping[Status, str] = {"ok": "✓", "missing": "·", "broken": "✗"}
 TOOL_TIMEOUT_S = 20.0
 JAX_TIMEOUT_S = 120.0  # the first use of a GPU can take most of a minute
 
 OLDEST_PYTHON = (3, 11)
-CORE_PACKAGES = ("jax", "jaxlib", "numpy", "jaxtyping", "tyro", "rich", "pillow", "safetensors")
+CORE_PACKAGES = ("jax", "jaxlib", "numpy", "jaxtyping", "tyro", "rich", "pillow", "safetensors", "psutil", "tomlkit")
 EXTRAS = {  # extra -> (what it is for, its packages)
     "gymnasium": ("the Gymnasium adapter and references", ("gymnasium",)),
     "report": ("plots, report pages and coverage", ("matplotlib", "scipy", "jinja2", "coverage")),
@@ -57,14 +58,51 @@ NATIVE_PROBE = "import overclock_native as native; print(native.__version__)"
 # CLONE_NEWUSER through the C library: not every machine has the `unshare` program, nor Python < 3.12 os.unshare.
 SANDBOXES = ("bubblewrap", "landlock")
 
-Check = dict[str, Any]
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    """One thing that may work here: what was found, what it is needed for, and how to get it."""
+
+    group: str
+    name: str
+    status: Status
+    found: str
+    needed_for: str
+    remedy: str
+
+    @property
+    def line(self) -> str:
+        """What was found, or what is lacking, what for, and how to get it."""
+        if self.status == "ok":
+            return self.found
+        return f"{self.found or 'not found'}; needed for {self.needed_for}: {self.remedy}"
 
 
-def examine() -> dict[str, Any]:
-    """The whole picture, as the report of schema `overclock.doctor/1`. Never raises."""
+@dataclasses.dataclass
+class JaxFacts:
+    """What JAX says of itself in another process; None where it does not start."""
+
+    backend: str | None = None
+    devices: list[dict[str, str]] = dataclasses.field(default_factory=list)
+    x64: bool | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class DoctorReport:
+    """The whole picture; `ok` where all checks of the group "core" are."""
+
+    schema: Literal["overclock.doctor/1"]
+    ok: bool
+    platform: str
+    jax: JaxFacts
+    checks: list[Check]
+
+
+def examine() -> DoctorReport:
+    """Ask everything. Never raises."""
     import overclock
 
-    facts: dict[str, Any] = {"backend": None, "devices": [], "x64": None}
+    facts = JaxFacts()
     questions: list[tuple[str, str, Callable[[str, str], Check]]] = [
         ("core", "Python", _python),
         ("core", "overclock", partial(_result, "ok", overclock.__version__)),
@@ -83,20 +121,8 @@ def examine() -> dict[str, Any]:
         questions += [(f"extra {extra}", name, partial(_package, purpose, remedy)) for name in packages]
     with ThreadPoolExecutor(max_workers=4) as pool:  # most of the time goes into waiting for other programs
         checks = list(pool.map(_answer, questions))
-    return {
-        "schema": SCHEMA,
-        "ok": all(check["status"] == "ok" for check in checks if check["group"] == "core"),
-        "platform": platform.platform(),
-        "jax": facts,
-        "checks": checks,
-    }
-
-
-def line(check: Check) -> str:
-    """A check in one line: what was found, or what is lacking, what for, and how to get it."""
-    if check["status"] == "ok":
-        return check["found"]
-    return f"{check['found'] or 'not found'}; needed for {check['needed_for']}: {check['remedy']}"
+    ok = all(check.status == "ok" for check in checks if check.group == "core")
+    return DoctorReport(schema=SCHEMA, ok=ok, platform=platform.platform(), jax=facts, checks=checks)
 
 
 def _answer(question: tuple[str, str, Callable[[str, str], Check]]) -> Check:
@@ -109,10 +135,8 @@ def _answer(question: tuple[str, str, Callable[[str, str], Check]]) -> Check:
         return _result("broken", found, group, name, "the complete picture", "report this to the Overclock developers")
 
 
-def _result(status: str, found: str, group: str, name: str, needed_for: str = "", remedy: str = "") -> Check:
-    return {
-        "group": group, "name": name, "status": status, "found": found, "needed_for": needed_for, "remedy": remedy,
-    }  # fmt: skip
+def _result(status: Status, found: str, group: str, name: str, needed_for: str = "", remedy: str = "") -> Check:
+    return Check(group, name, status, found, needed_for, remedy)
 
 
 def ask(command: list[str], timeout: float = TOOL_TIMEOUT_S, **environment: str) -> tuple[bool, str]:
@@ -144,18 +168,18 @@ def _package(needed_for: str, remedy: str, group: str, name: str) -> Check:
         return _result("missing", "", group, name, needed_for, remedy)
 
 
-def _jax(facts: dict[str, Any], group: str, name: str) -> Check:
+def _jax(facts: JaxFacts, group: str, name: str) -> Check:
     """The devices JAX offers, found by computing something on the default one."""
     works, answer = ask([sys.executable, "-c", JAX_PROBE], JAX_TIMEOUT_S)
     if not works:
         on_cpu, _ = ask([sys.executable, "-c", JAX_PROBE], JAX_TIMEOUT_S, JAX_PLATFORMS="cpu")
         remedy = "repair the driver, or set JAX_PLATFORMS=cpu, which works" if on_cpu else "reinstall jax and jaxlib"
         return _result("broken", answer, group, name, "running environments", remedy)
-    facts |= json.loads(answer.splitlines()[-1])
-    kinds = [device["kind"] for device in facts["devices"]]
+    vars(facts).update(json.loads(answer.splitlines()[-1]))
+    kinds = [device["kind"] for device in facts.devices]
     found = ", ".join(f"{kinds.count(kind)} x {kind}" for kind in dict.fromkeys(kinds))
-    found += f" (backend {facts['backend']}, x64 {'on' if facts['x64'] else 'off'})"
-    if facts["backend"] == "cpu" and Path("/dev/nvidia0").exists():
+    found += f" (backend {facts.backend}, x64 {'on' if facts.x64 else 'off'})"
+    if facts.backend == "cpu" and Path("/dev/nvidia0").exists():
         found += "; the NVIDIA GPU of this machine is not used: pip install 'overclock[cuda]'"
     return _result("ok", found, group, name, "running environments")
 
@@ -186,7 +210,7 @@ def _native(group: str, name: str) -> Check:
 def _nvrtc(group: str, name: str) -> Check:
     found = ctypes.util.find_library("nvrtc")
     for package in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu13", "nvidia-cuda-nvrtc-cu12"):
-        if found is None and _package("", "", "", package)["status"] == "ok":
+        if found is None and _package("", "", "", package).status == "ok":
             found = f"{package} {importlib.metadata.version(package)}"
     purpose, remedy = "CUDA kernels on an NVIDIA GPU", "pip install 'overclock[cuda]'"
     return _result("ok" if found else "missing", found or "", group, name, purpose, remedy)

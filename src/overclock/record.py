@@ -1,5 +1,6 @@
 """Recording an environment as an animation: GIF, WebP or animated PNG, written whole or not at all."""
 
+import dataclasses
 import io
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -24,6 +25,26 @@ MAX_FPS = 1000.0
 PolicyName = Literal["random", "controller", "still"]
 
 
+@dataclasses.dataclass(frozen=True)
+class RecordReport:
+    """What was written, and from which request."""
+
+    schema: Literal["overclock.record/1"]
+    env: str
+    options: dict[str, Any]
+    path: str
+    bytes: int
+    width: int
+    height: int
+    fps: float
+    frames: int
+    steps: int
+    episodes: int
+    policy: PolicyName
+    seed: int
+    renderer: str | None
+
+
 def record(
     env_id: str,
     path: str | Path,
@@ -36,13 +57,12 @@ def record(
     progress: Progress = silent,
     options: Mapping[str, Any] | None = None,
     renderer: str | None = None,
-) -> dict[str, Any]:
+) -> RecordReport:
     """Play `steps` steps and write them as an animation; the same arguments give the same file.
 
     `policy` is `random`, `controller` (the environment's scripted player) or `still` (the action zero, always);
     `options` are the environment's static ones; `renderer` is one of its others, by name; `fps` is its own where none
     is given.
-    Returns the report of schema `overclock.record/1`.
     """
     path = Path(path)
     fps = registry.spec(env_id).fps if fps is None else fps
@@ -58,22 +78,22 @@ def record(
         frames.append(picture.resize((width, height), Image.Resampling.LANCZOS))
         episodes += ended
     _write(frames, path, FORMATS[path.suffix.lower()], duration_ms)
-    return {
-        "schema": SCHEMA,
-        "env": entry.id,
-        "options": dict(options or {}),
-        "path": str(path),
-        "bytes": path.stat().st_size,
-        "width": frames[0].width,
-        "height": frames[0].height,
-        "fps": 1000.0 / duration_ms,
-        "frames": len(frames),
-        "steps": steps,
-        "episodes": episodes,
-        "policy": policy,
-        "seed": seed,
-        "renderer": renderer,
-    }
+    return RecordReport(
+        schema=SCHEMA,
+        env=entry.id,
+        options=dict(options or {}),
+        path=str(path),
+        bytes=path.stat().st_size,
+        width=frames[0].width,
+        height=frames[0].height,
+        fps=1000.0 / duration_ms,
+        frames=len(frames),
+        steps=steps,
+        episodes=episodes,
+        policy=policy,
+        seed=seed,
+        renderer=renderer,
+    )
 
 
 def _check(

@@ -26,6 +26,11 @@ def absent() -> Any:
     return dataclasses.field(default=None, metadata={_ABSENT: True})
 
 
+def key_of(name: str) -> str:
+    """The JSON key of a field: its name, without the underscore after a word that Python keeps for itself."""
+    return name.removesuffix("_")
+
+
 def is_absent(field: "dataclasses.Field[Any]") -> bool:
     """Whether a field was made by `absent()`."""
     return _ABSENT in field.metadata
@@ -35,7 +40,9 @@ def encode(value: Any) -> Any:
     """A value as JSON types: dataclasses become objects, tuples arrays, keys strings; all else stays as it is."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         pairs = ((field, getattr(value, field.name)) for field in dataclasses.fields(value))
-        return {field.name: encode(inner) for field, inner in pairs if inner is not None or not is_absent(field)}
+        return {
+            key_of(field.name): encode(inner) for field, inner in pairs if inner is not None or not is_absent(field)
+        }
     if isinstance(value, Mapping):
         return {str(key): encode(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -67,7 +74,8 @@ def decode(kind: Any, data: Any) -> Any:
         return data
     if missing := [name for name in required(kind) if name not in data]:
         raise UsageError(f"A result of an unknown form: {kind.__name__} has no '{missing[0]}'.")
-    return kind(**{name: decode(hint, data[name]) for name, hint in hints_of(kind).items() if name in data})
+    found = {name: (hint, data[key_of(name)]) for name, hint in hints_of(kind).items() if key_of(name) in data}
+    return kind(**{name: decode(hint, value) for name, (hint, value) in found.items()})
 
 
 def extended(kind: type[T], found: Any, **more: Any) -> T:
@@ -84,10 +92,10 @@ def hints_of(kind: type) -> dict[str, Any]:
 
 @functools.cache
 def required(kind: type) -> tuple[str, ...]:
-    """The fields of a dataclass that have no default: older results have them too."""
+    """The keys of the fields of a dataclass that have no default: older results have them too."""
     nothing = dataclasses.MISSING
     fields = dataclasses.fields(kind)
-    return tuple(one.name for one in fields if one.default is nothing and one.default_factory is nothing)
+    return tuple(key_of(one.name) for one in fields if one.default is nothing and one.default_factory is nothing)
 
 
 def _one_of(kinds: tuple[Any, ...], data: Any) -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
 from overclock.env.registry import load
-from overclock.results import hints_of, is_absent, required
+from overclock.results import hints_of, is_absent, key_of, required
 
 SCHEMAS: Mapping[str, tuple[str, ...]] = {  # what a result calls its schema -> the dataclasses it may be of
     "overclock.verify/1": ("overclock.verify.result:VerifyReport", "overclock.verify.result:NoVerdict"),
@@ -20,6 +20,13 @@ SCHEMAS: Mapping[str, tuple[str, ...]] = {  # what a result calls its schema -> 
     "overclock.mutants/1": ("overclock.verify.mutation.result:MutantList",),
     "overclock.replay/1": ("overclock.verify.repro.replay:ReplayReport",),
     "overclock.report/1": ("overclock.report.page:PageReport",),
+    "overclock.bench/1": ("overclock.bench.results:Throughput",),
+    "overclock.bench.resets/1": ("overclock.bench.results:ResetComparison",),
+    "overclock.bench.breakdown/1": ("overclock.bench.results:Breakdown",),
+    "overclock.bench.training/1": ("overclock.bench.results:TrainingSpeed",),
+    "overclock.train/1": ("overclock.train.command:TrainingReport",),
+    "overclock.doctor/1": ("overclock.doctor:DoctorReport",),
+    "overclock.record/1": ("overclock.record:RecordReport",),
 }
 TYPES = {str: "string", int: "integer", bool: "boolean", type(None): "null"}
 
@@ -83,7 +90,7 @@ def _reference(kind: Any, definitions: dict[str, Any], strict: bool) -> dict[str
         definitions[name] = {
             "description": " ".join((kind.__doc__ or "").split("\n\n")[0].split()),
             "type": "object",
-            "properties": {one: _schema(hint, definitions, strict) for one, hint in hints.items()},
+            "properties": {key_of(one): _schema(hint, definitions, strict) for one, hint in hints.items()},
             "required": list(required(kind)),
             **({"additionalProperties": False} if strict else {}),
         }

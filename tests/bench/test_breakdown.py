@@ -6,16 +6,19 @@ import json
 import jax
 import numpy as np
 import pytest
+from bench.made import MACHINE
 from probes import Countdown
 
 import overclock
 from overclock.bench.breakdown import PARTS, Still, blank, host_parts, jax_parts, measure_breakdown, training_config
 from overclock.bench.breakdown_plot import draw
 from overclock.bench.config import BenchConfig
+from overclock.bench.results import Breakdown, BreakdownRow, Parts
 from overclock.bench.tables import breakdown_rows, markdown, rate
 from overclock.env.check import check_environment
 from overclock.env.spaces import Box
 from overclock.errors import UsageError
+from overclock.results import encode
 from overclock.train.ppo import make_train
 from overclock.vector import host_vector, vectorize
 
@@ -42,11 +45,11 @@ def test_its_observation_changes_with_every_step():
 
 
 def test_what_is_a_difference_may_be_nothing(monkeypatch):
-    parts = {"environment": -0.1, "inference": -0.2, "update": 0.6, "transfer": 0.0}
+    parts = Parts(environment=-0.1, inference=-0.2, update=0.6, transfer=0.0)
     monkeypatch.setattr("overclock.bench.breakdown._implementations", lambda *_: {"overclock": lambda _: [parts]})
     report = measure_breakdown(SMALL)
-    (row,) = report["results"]
-    assert (row["share"]["environment"], row["share"]["update"], row["rollout_sps"]) == (0, 1, None)
+    (row,) = report.results
+    assert (row.share.environment, row.share.update, row.rollout_sps) == (0, 1, None)
     assert breakdown_rows(report)[0][2] == "-"
 
 
@@ -86,22 +89,24 @@ def test_the_parts_are_seconds_and_learning_takes_some(where):
     config = dataclasses.replace(training_config(SMALL, 0.002), network="mlp", hidden=(8,), num_steps=4)
     if where == "jax":
         samples = jax_parts(env, config, 2)
-        assert {parts["transfer"] for parts in samples} == {0.0}
+        assert {parts.transfer for parts in samples} == {0.0}
     else:
         vector = host_vector(env, config.num_envs)
         samples = host_parts(vector, (env.observation_space(params), env.action_space(params)), config, 2)
-        assert min(min(parts.values()) for parts in samples) > 0
-    assert [tuple(parts) for parts in samples] == [PARTS] * 2
-    assert min(parts["update"] for parts in samples) > 0
+        assert min(min(vars(parts).values()) for parts in samples) > 0
+    assert [tuple(vars(parts)) for parts in samples] == [PARTS] * 2
+    assert min(parts.update for parts in samples) > 0
 
 
 def test_the_report_has_a_row_per_implementation_and_repeats_by_its_command(monkeypatch):
     parts = {"environment": 0.1, "inference": 0.2, "update": 0.6, "transfer": 0.1}
     odd = {"environment": 9.0, "inference": 0.0, "update": 9.0, "transfer": 9.0}
     monkeypatch.setattr(
-        "overclock.bench.breakdown._implementations", lambda *_: {"overclock": lambda _: [parts, parts, odd]}
+        "overclock.bench.breakdown._implementations",
+        lambda *_: {"overclock": lambda _: [Parts(**one) for one in (parts, parts, odd)]},
     )
-    report = json.loads(json.dumps(measure_breakdown(SMALL)))
+    found = measure_breakdown(SMALL)
+    report = json.loads(json.dumps(encode(found)))
     (row,) = report["results"]
     assert row["share"] == pytest.approx(parts)  # of the medians
     assert row["samples"] == [parts, parts, odd]
@@ -111,11 +116,11 @@ def test_the_report_has_a_row_per_implementation_and_repeats_by_its_command(monk
         == "overclock bench pong --batch 8 --options frameskip=2 --repeats 5 --sizes 0.002 --breakdown"
     )
     assert row["rollout_sps"] == pytest.approx(64 * 8 / 0.4)
-    assert breakdown_rows(report)[0][0] == rate(row["parameters"])
+    assert breakdown_rows(found)[0][0] == rate(row["parameters"])
     assert rate(row["parameters"]).endswith(" K")  # 0.002 million are no 0.0 M
-    assert breakdown_rows(report)[0][4:9] == ["10.0%", "20.0%", "60.0%", "10.0%", "1000.0 ms"]
+    assert breakdown_rows(found)[0][4:9] == ["10.0%", "20.0%", "60.0%", "10.0%", "1000.0 ms"]
     assert "64 steps of 8 lanes with a GRU" in report["iteration"]
-    assert "overclock" in markdown(report)
+    assert "overclock" in markdown(found)
 
 
 @pytest.mark.parametrize(
@@ -133,10 +138,12 @@ def test_what_cannot_be_measured_is_refused(changes, sentence):
 
 def test_the_picture_has_a_bar_per_row_with_its_parts_on_top_of_each_other():
     pytest.importorskip("matplotlib")
-    share = {"environment": 0.1, "inference": 0.2, "update": 0.6, "transfer": 0.1}
-    row = {"implementation": "overclock", "parameters": 2_000_000, "share": share, "sps": 5e6}
-    machine = {"platform": "gpu", "device": "A GPU", "cpu": "", "cores": 1}
-    report = {"environment": "pong-v1", "iteration": "one", "machine": machine, "results": [row, row]}
+    share = Parts(environment=0.1, inference=0.2, update=0.6, transfer=0.1)
+    row = BreakdownRow("overclock", 2_000_000, share, [share], share, 5e6, None, 1.0, None)
+    report = Breakdown(
+        schema="overclock.bench.breakdown/1", date="", command="", seed=0, machine=MACHINE, environment="pong-v1",
+        iteration="one", results=[row, row], skipped=[],
+    )  # fmt: skip
     axes = draw(report).axes[0]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["overclock\n2 M"] * 2
     tops = [bar.get_y() + bar.get_height() for bar in axes.patches]

@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from bench.made import MACHINE
 
 from overclock.bench import resets
+from overclock.bench.results import ResetComparison
 from overclock.cli import main
 
 TINY = ["--batch", "4", "--steps", "16", "--warmup", "1", "--repeats", "5"]
@@ -42,11 +44,15 @@ def test_people_get_a_table_and_files(capsys, tmp_path):
 
 def test_reset_strategies_are_compared_by_a_flag(capsys, monkeypatch):
     def measured(config, progress):
-        return {"schema": resets.SCHEMA, "batch": config.batch}
+        return ResetComparison(
+            schema=resets.SCHEMA, date="", command="", seed=0, machine=MACHINE, environment="", batch=config.batch[0],
+            step="", results=[],
+        )  # fmt: skip
 
     monkeypatch.setattr(resets, "measure_resets", measured)
     assert main(["bench", "--compare-resets", "--batch", "32", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"schema": "overclock.bench.resets/1", "batch": [32]}
+    report = json.loads(capsys.readouterr().out)
+    assert (report["schema"], report["batch"]) == ("overclock.bench.resets/1", 32)
 
 
 @pytest.mark.parametrize(

@@ -26,10 +26,10 @@ def _pyboy():
 def test_ours_and_the_peers_play_the_same_game(monkeypatch):
     monkeypatch.setattr("overclock.bench.machine.cores", lambda: 1)  # one process to wait for
     report = measure(BenchConfig(**SMALL, steps=2, peers="pyboy-threads,pyboy-processes"))
-    assert [row["implementation"] for row in report["results"]] == ROWS
-    assert len({row["checksum"] for row in report["results"]}) == 1
-    assert {entry["peer"] for entry in report["ratios"]} == set(ROWS[1:])
-    assert not report["skipped"]
+    assert [row.implementation for row in report.results] == ROWS
+    assert len({row.checksum for row in report.results}) == 1
+    assert {entry.peer for entry in report.ratios} == set(ROWS[1:])
+    assert not report.skipped
     assert "pyboy-threads 2.8.1" in markdown(report)
 
 
@@ -39,11 +39,11 @@ def test_training_is_measured_beside_pyboy(monkeypatch):
     small = dataclasses.replace(training.training_config(2), num_steps=4, hidden=(8,), num_minibatches=1)
     monkeypatch.setattr(training, "training_config", lambda lanes: small)
     report = training.measure_training(BenchConfig(**SMALL, min_seconds=1e-3, peers="pyboy-threads"))
-    assert [row["implementation"] for row in report["results"]] == ROWS[:2]
-    for row in report["results"]:
-        assert row["steps_per_call"] % 4 == 0
-        assert row["compile_seconds"] > 0
-    assert "--peers pyboy-threads" in report["command"]
+    assert [row.implementation for row in report.results] == ROWS[:2]
+    for row in report.results:
+        assert row.steps_per_call % 4 == 0
+        assert row.compile_seconds > 0
+    assert "--peers pyboy-threads" in report.command
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_a_kernel_that_writes_its_outputs_says_so_and_has_a_checksum_that_repeat
         runner = kernel_runner("kernel", vectorize(env, LANES, backend="c"), params, "cpu", seed)
         seconds = runner.prepare(STEPS)
         runner.call()
-        return runner.identity.note, seconds, runner.facts()["checksum"]
+        return runner.identity.note, seconds, runner.facts().checksum
 
     note, seconds, checksum = facts(1)
     assert "written over" in note
@@ -84,7 +84,7 @@ def test_without_a_compiler_that_works_the_rows_in_c_are_not_measured_and_the_re
     config = BenchConfig("pong", batch=(4,), peers="pufferlib")
     runners, skipped = build_runners(config, "pong-v1", 4, jax.devices("cpu")[0])
     assert runners[0].identity.name == "overclock"
-    reasons = {skip["implementation"]: skip["reason"] for skip in skipped}
+    reasons = {skip.implementation: skip.reason for skip in skipped}
     assert "$CC names '/nonexistent', which is not there" in reasons["overclock-c"]
     assert "$CC names '/nonexistent', which is not there" in reasons["pufferlib"]
 

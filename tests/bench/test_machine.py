@@ -6,8 +6,9 @@ import subprocess
 import pytest
 
 from overclock.bench.machine import code_version
+from overclock.bench.results import Code
 
-NOTHING = {"commit": None, "dirty": None}
+NOTHING = Code(commit=None, dirty=None)
 
 
 @pytest.fixture
@@ -29,18 +30,18 @@ def git(folder, *words):
 
 
 def test_a_checkout_names_its_commit(package):
-    assert code_version(package) == {"commit": git(package, "rev-parse", "HEAD"), "dirty": False}
+    assert code_version(package) == Code(commit=git(package, "rev-parse", "HEAD"), dirty=False)
 
 
 @pytest.mark.parametrize("name", ["__init__.py", "new.py"])
 def test_a_changed_or_new_file_of_the_package_makes_it_dirty(package, name):
     (package / name).write_text("changed = True")
-    assert code_version(package)["dirty"] is True
+    assert code_version(package).dirty is True
 
 
 def test_files_outside_the_package_do_not(package):
     (package.parent / "report.json").write_text("{}")
-    assert code_version(package)["dirty"] is False
+    assert code_version(package).dirty is False
 
 
 def test_a_package_installed_inside_somebody_elses_checkout_has_no_commit(package):
@@ -63,4 +64,4 @@ def test_without_git_there_is_no_commit(package, monkeypatch):
 def test_a_hooks_variables_do_not_lead_to_another_repository(package, monkeypatch):
     commit = git(package, "rev-parse", "HEAD")
     monkeypatch.setenv("GIT_DIR", str(package / "elsewhere"))
-    assert code_version(package)["commit"] == commit
+    assert code_version(package).commit == commit

@@ -1,41 +1,39 @@
 """Tables, plots and files made from a report."""
 
+import dataclasses
 import io
 import os
 
 import pytest
+from bench.made import MACHINE, row
 
 from overclock.bench import markdown, plot, table
 from overclock.bench.plots import label_shift
-from overclock.bench.report import ratios, summary
+from overclock.bench.report import ratios
+from overclock.bench.results import Skip, Throughput
 from overclock.bench.tables import compared, rate
 from overclock.cli.environments.bench import show
 from overclock.errors import UsageError
 from overclock.files import write_whole
 
 
-def row(name, batch, median, **changes):
-    return {
-        "implementation": name, "version": "1.0.1", "batch": batch, "run_batch": batch, "steps_per_call": 64,
-        "sps": summary([median * 0.9, median, median * 1.1]), "mean_episode_length": 22.2, "stored": False,
-        "compile_seconds": None, "note": "", **changes,
-    }  # fmt: skip
+def around(name, batch, median, **changes):
+    return row(name, batch, [median * 0.9, median, median * 1.1], **changes)
 
 
 @pytest.fixture
 def report():
     results = [
-        row("overclock", 64, 30e6, compile_seconds=1.25),
-        row("gymnax", 64, 6e6),
-        row("gymnasium-sync", 64, 1e5),
-        row("overclock", 1024, 3.4e9),
-        row("gymnasium-sync", 1024, 1e5, run_batch=64),
+        around("overclock", 64, 30e6, compile_seconds=1.25),
+        around("gymnax", 64, 6e6),
+        around("gymnasium-sync", 64, 1e5),
+        around("overclock", 1024, 3.4e9),
+        around("gymnasium-sync", 1024, 1e5, run_batch=64),
     ]
-    return {
-        "schema": "overclock.bench/1", "environment": "cartpole-v1", "date": "2026-11-15T12:00:00+00:00",
-        "command": "overclock bench cartpole", "results": results, "ratios": ratios(results), "skipped": [],
-        "machine": {"platform": "gpu", "device": "NVIDIA H200", "jax": "0.11.2"},
-    }  # fmt: skip
+    return Throughput(
+        schema="overclock.bench/1", date="2026-11-15T12:00:00+00:00", command="overclock bench cartpole", seed=0,
+        machine=MACHINE, environment="cartpole-v1", step="", results=results, ratios=ratios(results), skipped=[],
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -79,9 +77,10 @@ def test_the_terminal_table_has_the_same_cells(report):
 
 
 def test_a_note_is_shown_once_with_the_batches_it_is_about(report, capsys):
-    report["results"][1]["note"] = report["results"][2]["note"] = "threads: 2"
-    report["results"][4]["note"] = "threads: 2"
-    show(report)
+    rows = [
+        dataclasses.replace(row, note="threads: 2" if i in (1, 2, 4) else "") for i, row in enumerate(report.results)
+    ]
+    show(dataclasses.replace(report, results=rows))
     shown = capsys.readouterr().out
     assert "gymnax (batch 64): threads: 2." in shown
     assert "gymnasium-sync (batch 64 and 1,024): threads: 2." in shown
@@ -113,7 +112,7 @@ def test_the_plot_takes_its_format_from_the_name(report, tmp_path, suffix):
 
 def test_a_reason_is_one_line_however_long(report, capsys):
     reason = "it is so because " + "of this and " * 40 + "that."
-    show({**report, "skipped": [{"implementation": "overclock-c", "reason": reason}]})
+    show(dataclasses.replace(report, skipped=[Skip("overclock-c", reason)]))
     assert f"not measured: overclock-c: {reason}" in capsys.readouterr().out.splitlines()
 
 

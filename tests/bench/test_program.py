@@ -21,7 +21,7 @@ def cartpole_runner(seed=0, unroll=1, store=False, batch=8, **changes):
 def checksum(runner, steps=40):
     runner.prepare(steps)
     runner.call()
-    return runner.facts()["checksum"]
+    return runner.facts().checksum
 
 
 def test_the_checksum_depends_on_the_rules_and_the_seed():
@@ -124,7 +124,7 @@ def test_episodes_are_counted_over_all_calls():
     for _ in range(5):
         runner.call()
     # Random play lasts 22.2 steps on average (standard deviation 12): 64,000 steps hold about 2,900 episodes.
-    assert runner.facts()["mean_episode_length"] == pytest.approx(22.2, abs=1.0)
+    assert runner.facts().mean_episode_length == pytest.approx(22.2, abs=1.0)
 
 
 def test_a_planned_call_has_whole_iterations():

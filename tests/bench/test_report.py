@@ -4,10 +4,13 @@ import json
 
 import jax
 import pytest
+from bench import made
 
 from overclock.bench import BenchConfig, measure
 from overclock.bench.report import ratios, seconds_on, summary, time_runners
+from overclock.bench.results import Skip, Throughput
 from overclock.bench.runners import Identity
+from overclock.results import decode, encode
 
 TINY = {"batch": (4,), "steps": 48, "warmup": 1, "repeats": 5}
 REPORT = ["schema", "date", "command", "seed", "machine", "environment", "step", "results", "ratios", "skipped"]
@@ -24,12 +27,20 @@ SPS = ["median", "lowest", "highest", "spread", "repeats", "samples"]
 RATIO = ["implementation", "peer", "batch", "ratio", "lowest", "highest"]
 
 
+def measured(config, *more):
+    """The report as its readers find it, which is read back as it was."""
+    report = measure(config, *more)
+    written = json.loads(json.dumps(encode(report)))
+    assert decode(Throughput, written) == report
+    return written
+
+
 @pytest.fixture(scope="module")
 def report():
     for peer in ("gymnasium", "gymnax", "envpool"):
         pytest.importorskip(peer, reason=f"{peer} is not installed")
     heard = []
-    found = measure(BenchConfig(**TINY, peers="gymnasium,gymnax,envpool", seed=3), heard.append)
+    found = measured(BenchConfig(**TINY, peers="gymnasium,gymnax,envpool", seed=3), heard.append)
     assert heard  # progress was told
     return found
 
@@ -90,22 +101,19 @@ def test_compiling_is_reported_apart_and_only_where_something_compiles(report):
 
 
 def test_the_same_request_gives_the_same_checksums(report):
-    again = measure(BenchConfig(**TINY, peers="envpool", seed=3))
+    again = measured(BenchConfig(**TINY, peers="envpool", seed=3))
     for name in ("overclock", "envpool"):
         assert rows(again)[name]["checksum"] == rows(report)[name]["checksum"]
 
 
 def test_ratios_come_from_medians_at_the_same_batch():
-    def row(name, batch, samples):
-        return {"implementation": name, "batch": batch, "run_batch": batch, "sps": summary(samples)}
-
     results = [
-        row("overclock", 1, [10.0, 30.0, 20.0]),
-        row("gymnax", 1, [5.0, 10.0, 1.0]),
-        row("overclock", 2, [8.0, 8.0, 8.0]),
-        row("gymnax", 2, [2.0, 2.0, 2.0]),
+        made.row("overclock", 1, [10.0, 30.0, 20.0]),
+        made.row("gymnax", 1, [5.0, 10.0, 1.0]),
+        made.row("overclock", 2, [8.0, 8.0, 8.0]),
+        made.row("gymnax", 2, [2.0, 2.0, 2.0]),
     ]
-    assert [(r["batch"], r["ratio"], r["lowest"], r["highest"]) for r in ratios(results)] == [
+    assert [(r.batch, r.ratio, r.lowest, r.highest) for r in ratios(results)] == [
         (1, 20.0 / 5.0, 2.0, 20.0),
         (2, 4.0, 4.0, 4.0),
     ]
@@ -127,7 +135,7 @@ class Recorded:
         self._order.append(self._name)
 
     def facts(self):
-        return {}
+        return None
 
 
 def test_timed_calls_of_all_implementations_are_interleaved_after_every_warm_up():
@@ -136,16 +144,16 @@ def test_timed_calls_of_all_implementations_are_interleaved_after_every_warm_up(
     runners = [Recorded("a", order), Recorded("b", order)]
     found = time_runners(runners, config, 2, jax.devices()[0], lambda _: None)
     assert order == ["prepare a", "a", "prepare b", "b", *(["a", "b"] * 5)]
-    assert [row["implementation"] for row in found] == ["a", "b"]
+    assert [row.implementation for row in found] == ["a", "b"]
 
 
 def test_the_spread_is_the_range_over_the_median():
-    assert summary([4.0, 2.0, 3.0])["spread"] == pytest.approx(2.0 / 3.0)
+    assert summary([4.0, 2.0, 3.0]).spread == pytest.approx(2.0 / 3.0)
 
 
 def test_large_batches_of_a_serial_peer_are_capped_and_said_so():
     pytest.importorskip("gymnasium", reason="gymnasium is not installed")
-    report = measure(BenchConfig(batch=(66,), steps=2, warmup=1, peers="gymnasium"))
+    report = measured(BenchConfig(batch=(66,), steps=2, warmup=1, peers="gymnasium"))
     sync = rows(report)["gymnasium-sync"]
     assert (sync["batch"], sync["run_batch"]) == (66, 64)
     assert "64 environments" in sync["note"]
@@ -155,7 +163,7 @@ def test_large_batches_of_a_serial_peer_are_capped_and_said_so():
 
 def test_stored_steps_are_said_and_take_memory(report):
     pytest.importorskip("gymnasium", reason="gymnasium is not installed")
-    stored = rows(measure(BenchConfig(**TINY, peers="gymnasium", store=True, seed=3)))
+    stored = rows(measured(BenchConfig(**TINY, peers="gymnasium", store=True, seed=3)))
     plain = rows(report)
     assert not any(row["stored"] for row in plain.values())
     assert all(row["stored"] for row in stored.values())
@@ -181,18 +189,18 @@ def test_a_peer_that_is_installed_but_broken_is_named_and_left_out(monkeypatch):
         raise ModuleNotFoundError("No module named 'six'")
 
     monkeypatch.setattr("overclock.bench.report.gymnax_runner", broken)
-    report = measure(BenchConfig(**TINY, peers="gymnax"))
+    report = measured(BenchConfig(**TINY, peers="gymnax"))
     assert {"implementation": "gymnax", "reason": "No module named 'six'"} in report["skipped"]
     assert report["ratios"] == []
 
 
 def test_what_was_left_out_at_any_batch_is_named_once(monkeypatch):
-    one, two = ({"implementation": name, "reason": "broken"} for name in ("one", "two"))
+    one, two = (Skip(name, "broken") for name in ("one", "two"))
     missing = {4: [one], 2: [one, two], 1: []}
     monkeypatch.setattr(
         "overclock.bench.report.build_runners", lambda config, env_id, batch, device: ([], missing[batch])
     )
-    assert measure(BenchConfig(batch=(4, 2, 1)))["skipped"] == [one, two]
+    assert measure(BenchConfig(batch=(4, 2, 1))).skipped == [one, two]
 
 
 def test_timed_calls_last_longer_on_a_gpu_unless_told_otherwise():

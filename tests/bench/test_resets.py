@@ -6,9 +6,11 @@ import pytest
 
 from overclock.bench import BenchConfig, markdown, measure_resets
 from overclock.bench.expensive import LENGTHS, SHORTEST, ExpensiveReset
+from overclock.bench.results import ResetComparison
 from overclock.bench.tables import reset_rows
 from overclock.env.check import check_environment
 from overclock.env.rng import Rng
+from overclock.results import decode, encode
 
 REPORT = ["schema", "date", "command", "seed", "machine", "environment", "batch", "step", "results"]
 ROW = [
@@ -19,13 +21,13 @@ ROW = [
 
 @pytest.fixture(scope="module")
 def report():
-    return measure_resets(BenchConfig(batch=(8, 64), steps=250, warmup=1, repeats=5))
+    return encode(measure_resets(BenchConfig(batch=(8, 64), steps=250, warmup=1, repeats=5)))
 
 
 @pytest.fixture(scope="module")
 def crowded():
     """16 lanes have room for one end a step: two at once, which happens every 150 steps or so, must share."""
-    found = measure_resets(BenchConfig(batch=(16,), steps=1000, warmup=1, repeats=5))
+    found = encode(measure_resets(BenchConfig(batch=(16,), steps=1000, warmup=1, repeats=5)))
     return {row["strategy"]: row for row in found["results"]}
 
 
@@ -64,11 +66,12 @@ def test_episodes_that_lanes_share_are_counted_where_there_is_such_a_number(repo
 
 
 def test_the_table_shows_the_cost(report):
-    text = markdown(report)
+    found = decode(ResetComparison, report)
+    text = markdown(found)
     assert "| strategy | steps/s |" in text
     assert "| none |" in text
     assert "1.00x" in text
-    shown = {cells[0]: cells[4] for cells in reset_rows(report)}
+    shown = {cells[0]: cells[4] for cells in reset_rows(found)}
     assert (shown["none"], shown["fresh"], shown["pool:1024"]) == ("n/a", "0.0%", "n/a (stored)")
     assert shown["optimistic:16"].endswith("%")
 

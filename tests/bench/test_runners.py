@@ -43,7 +43,7 @@ def test_a_batch_stepped_from_python_is_counted_after_burning_in(autoreset):
     runner.prepare(3)
     runner.call()
     # In next-step mode one step of every episode only restarts it.
-    assert runner.facts()["mean_episode_length"] == pytest.approx(LENGTH - (autoreset == "next_step"))
+    assert runner.facts().mean_episode_length == pytest.approx(LENGTH - (autoreset == "next_step"))
     assert batch.ends >= EPISODES
 
 
@@ -61,7 +61,7 @@ def test_counting_stops_where_nothing_ends():
     batch.step = lambda actions: (np.zeros(2, np.float32), np.zeros(2, np.float32), *np.zeros((2, 2), np.bool_))
     runner = HostRunner(identity(2), batch, np.zeros(1000, np.int32))
     runner.prepare(1)
-    assert runner.facts()["mean_episode_length"] is None
+    assert runner.facts().mean_episode_length is None
 
 
 def settling_program(lanes, length=LENGTH):
@@ -78,14 +78,14 @@ def test_a_compiled_batch_is_counted_after_burning_in():
     runner = settling_program(2)
     runner.prepare(40)
     runner.call()
-    assert runner.facts()["mean_episode_length"] == pytest.approx(LENGTH)
+    assert runner.facts().mean_episode_length == pytest.approx(LENGTH)
     assert runner.episodes >= 2 * BURN_IN + EPISODES  # all of them, for whoever counts from the start
 
 
 def test_counting_stops_where_a_compiled_batch_never_ends():
     runner = settling_program(2, length=1 << 30)
     runner.prepare(4096)
-    assert runner.facts()["mean_episode_length"] is None
+    assert runner.facts().mean_episode_length is None
 
 
 def test_a_small_batch_gets_new_actions_at_every_step_for_long():
@@ -189,6 +189,6 @@ def test_a_checksum_is_that_of_what_was_shown_though_buffers_are_written_over():
         identity = Identity("buffers", "1", lanes, "cpu", "off")
         runner = HostRunner(identity, Batch(keep), np.zeros(1 << 14, np.int32), False)
         runner.prepare(1)
-        return runner.facts()["checksum"]
+        return runner.facts().checksum
 
     assert checksum(lambda obs: obs) == checksum(np.copy)

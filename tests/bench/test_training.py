@@ -7,8 +7,10 @@ import pytest
 
 from overclock.bench import training
 from overclock.bench.config import BF16, PUREJAXRL, XLA, BenchConfig
+from overclock.bench.results import TrainingSpeed
 from overclock.bench.tables import markdown, training_rows
 from overclock.errors import UsageError
+from overclock.results import decode, encode
 
 pytestmark = pytest.mark.usefixtures("few_optimisations")
 
@@ -23,7 +25,7 @@ def report():
         patch.setattr(training, "NUM_STEPS", 16)
         small = dataclasses.replace(training.training_config(8), hidden=(8,))  # compiled soonest
         patch.setattr(training, "training_config", lambda lanes: small)
-        return json.loads(json.dumps(training.measure_training(SMALL)))
+        return json.loads(json.dumps(encode(training.measure_training(SMALL))))
 
 
 @pytest.mark.long
@@ -66,11 +68,12 @@ def test_the_command_repeats_it(report):
 
 @pytest.mark.long
 def test_the_table_says_what_the_report_says(report):
-    cells = training_rows(report)
+    found = decode(TrainingSpeed, report)
+    cells = training_rows(found)
     assert [row[1].split()[0] for row in cells] == ROWS
     assert cells[0][-1] == "-"
     assert cells[2][-1].endswith(("faster", "slower"))
-    assert "| lanes | implementation |" in markdown(report)
+    assert "| lanes | implementation |" in markdown(found)
 
 
 def test_a_call_runs_as_many_updates_as_it_counts():
@@ -95,9 +98,9 @@ def test_a_call_runs_as_many_updates_as_it_counts():
     calls.clear()
     runner.call()
     assert calls == [0, 1, 2]
-    assert runner.facts()["return"] == 2.0
+    assert runner.facts().return_ == 2.0
     runner._returns.append(float("nan"))
-    assert runner.facts()["return"] is None  # no episode ended
+    assert runner.facts().return_ is None  # no episode ended
 
 
 @pytest.mark.parametrize(

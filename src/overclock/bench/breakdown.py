@@ -24,7 +24,8 @@ from jaxtyping import Array, Bool, Float
 
 from overclock.bench import machine
 from overclock.bench.config import NATIVE, XLA, BenchConfig
-from overclock.bench.report import Announce, Skip, header, silent
+from overclock.bench.report import Announce, header, silent
+from overclock.bench.results import Breakdown, BreakdownRow, Parts, Skip
 from overclock.env import registry
 from overclock.env.environment import Environment, Params
 from overclock.env.rng import Rng, Section
@@ -49,13 +50,12 @@ from overclock.train.ppo import (
 from overclock.vector import host_vector
 
 SCHEMA = "overclock.bench.breakdown/1"
-PARTS = ("environment", "inference", "update", "transfer")
+PARTS = tuple(field.name for field in dataclasses.fields(Parts))
 REFERENCE = "reference"
 MOST_SEEN = 255.0  # of a whole number in an observation of nothing
 
-
-Samples = list[dict[str, float]]
-"""Seconds by part, of every timed iteration. A part that is a difference may come out below 0."""
+Samples = list[Parts]
+"""Seconds by part, of every timed iteration."""
 
 
 class StillState(Struct):
@@ -121,14 +121,14 @@ def _noise(space: Space, rng: Rng, leading: tuple[int, ...], site: int = 0) -> A
     return jnp.floor(unit * np.asarray(space.n if isinstance(space, Discrete) else space.nvec)).astype(leaf.dtype)
 
 
-def measure_breakdown(config: BenchConfig, progress: Announce | None = None) -> dict[str, Any]:
-    """Every implementation with every size of network; returns the JSON-able report."""
+def measure_breakdown(config: BenchConfig, progress: Announce | None = None) -> Breakdown:
+    """Every implementation with every size of network."""
     config.refuse_unused("breakdown")
     config.validate()
     say = progress or silent
     device = machine.find_device(config.device)
     entry = registry.spec(config.env)
-    results: list[dict[str, Any]] = []
+    results: list[BreakdownRow] = []
     skipped: list[Skip] = []
     with jax.default_device(device):
         for millions in config.sizes:
@@ -138,19 +138,14 @@ def measure_breakdown(config: BenchConfig, progress: Announce | None = None) -> 
                 try:
                     samples = build(training)
                 except MissingError as error:
-                    skip = {"implementation": name, "reason": str(error)}
+                    skip = Skip(name, str(error))
                     skipped += [] if skip in skipped else [skip]
                     continue
                 results.append(_row(name, config, training, samples, device))
-    top = header(SCHEMA, config, device)
-    return {
-        **top,
-        "command": f"{top['command']} --breakdown",
-        "environment": entry.id,
-        "iteration": _words(training_config(config, config.sizes[0])),
-        "results": results,
-        "skipped": skipped,
-    }
+    return Breakdown(
+        schema=SCHEMA, **header(config, device, "--breakdown"), environment=entry.id,
+        iteration=_words(training_config(config, config.sizes[0])), results=results, skipped=skipped,
+    )  # fmt: skip
 
 
 def training_config(config: BenchConfig, millions: float) -> PPOConfig:
@@ -208,10 +203,7 @@ def jax_parts(env: Environment[Any, Any], config: PPOConfig, repeats: int) -> Sa
         ],
         repeats,
     )
-    return [
-        {"environment": a - b, "inference": b - c, "update": c, "transfer": 0.0}
-        for a, b, c in zip(whole, still, update, strict=True)
-    ]
+    return [Parts(a - b, b - c, c, transfer=0.0) for a, b, c in zip(whole, still, update, strict=True)]
 
 
 def _iterations(trainer: Trainer, state: TrainState) -> Callable[[], Any]:
@@ -289,7 +281,7 @@ def host_parts(vector: Any, spaces: tuple[Space, Space], config: PPOConfig, repe
             obs, start = seen_next, step.terminated | step.truncated
         experience = watch.time("transfer", _sent, rows)
         learner, memory, _ = watch.time("update", study, learner, first, memory, experience)
-        measured.append(watch.seconds)
+        measured.append(Parts(**watch.seconds))
     return measured[1:]
 
 
@@ -308,21 +300,21 @@ def _sent(rows: list[tuple[Any, ...]]) -> Experience:
     return Experience(obs, start, None, action, log_prob, reward, terminated, truncated, final_obs)
 
 
-def _row(name: str, config: BenchConfig, training: PPOConfig, samples: Samples, device: Any) -> dict[str, Any]:
+def _row(name: str, config: BenchConfig, training: PPOConfig, samples: Samples, device: Any) -> BreakdownRow:
     env, params = registry.make(config.env, **config.static())
     agent = make_agent(env.observation_space(params), env.action_space(params), training)
-    parts = {part: max(statistics.median(one[part] for one in samples), 0.0) for part in PARTS}
-    seconds, playing = sum(parts.values()), sum(parts.values()) - parts["update"]
+    parts = Parts(*(max(statistics.median(getattr(one, part) for one in samples), 0.0) for part in PARTS))
+    seconds, playing = parts.total, parts.total - parts.update
     peak = known_peak(device, training.precision)
     flops = update_flops(agent, training) / seconds
-    return {
-        "implementation": name,
-        "parameters": parameters(agent),
-        "seconds": parts,
-        "samples": samples,
-        "share": {part: spent / seconds for part, spent in parts.items()},
-        "sps": training.steps_per_update / seconds,
-        "rollout_sps": training.steps_per_update / playing if playing > 0 else None,
-        "flops_per_second": flops,
-        "mfu": None if peak is None else flops / peak,
-    }
+    return BreakdownRow(
+        implementation=name,
+        parameters=parameters(agent),
+        seconds=parts,
+        samples=samples,
+        share=Parts(*(getattr(parts, part) / seconds for part in PARTS)),
+        sps=training.steps_per_update / seconds,
+        rollout_sps=training.steps_per_update / playing if playing > 0 else None,
+        flops_per_second=flops,
+        mfu=None if peak is None else flops / peak,
+    )

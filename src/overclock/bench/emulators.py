@@ -21,7 +21,8 @@ from overclock.bench.config import NATIVE, PYBOY_PROCESSES, PYBOY_THREADS
 from overclock.bench.loops import EPISODES_PER_LANE
 from overclock.bench.ours import NativeBatch, random_actions
 from overclock.bench.peers import counterpart
-from overclock.bench.program import Outputs, absorb
+from overclock.bench.program import Outputs, absorb, hexadecimal
+from overclock.bench.results import Facts, TrainingFacts
 from overclock.bench.runners import HostRunner, Identity, Runner, units_lasting
 from overclock.env import registry
 from overclock.errors import MissingError
@@ -43,7 +44,7 @@ class EmulatorRunner(HostRunner):
         self._lanes = _Counted(vector, seed)
         super().__init__(identity, self._lanes, actions, store)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """As `Runner.facts`; see the module's first lines."""
         counted, ends = self._lanes.steps * self.identity.batch, self._lanes.ends
         self._lanes.reset()
@@ -53,11 +54,8 @@ class EmulatorRunner(HostRunner):
             # Awaited: the next step may write over what JAX would still read.
             checksum = jax.block_until_ready(fold(checksum, Outputs(obs, actions, *map(jnp.asarray, rest))))
         self._lanes.close()
-        return {
-            "checksum": f"{int(jnp.sum(checksum, dtype=jnp.uint32)):08x}",
-            "mean_episode_length": counted / ends if ends >= EPISODES_PER_LANE * self.identity.batch else None,
-            "program_bytes": None,
-        }
+        enough = ends >= EPISODES_PER_LANE * self.identity.batch
+        return Facts(hexadecimal(checksum), counted / ends if enough else None, program_bytes=None)
 
 
 class _Counted(NativeBatch):
@@ -118,11 +116,15 @@ class EmulatorTrainingRunner:
         for _ in range(updates):
             self._returns.append(float(self._runs.update()["return"][0]))
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> TrainingFacts:
         """As those of `overclock.bench.training`."""
         close(self._vector)
-        last = self._returns[-1]
-        return {"return": last if math.isfinite(last) else None, "mean_episode_length": None}
+        return training_facts(self._returns)
+
+
+def training_facts(returns: list[float]) -> TrainingFacts:
+    """What the mean returns of all updates leave to say."""
+    return TrainingFacts(returns[-1] if math.isfinite(returns[-1]) else None, mean_episode_length=None)
 
 
 def close(vector: Any) -> None:

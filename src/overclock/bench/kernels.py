@@ -1,5 +1,6 @@
 """Our own rows on fused kernels: the same rules compiled to C or CUDA, whole rollouts at once."""
 
+import dataclasses
 import tempfile
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import jax.numpy as jnp
 
 import overclock
 from overclock.bench.program import CHECKSUM_FACTOR, Outputs, Summary, absorb_lane
+from overclock.bench.results import Facts
 from overclock.bench.runners import CHECKED_STEPS, MOST_UNITS, Identity, JaxRunner
 from overclock.env.rng import Rng
 from overclock.vector import LaneTransition, VectorEnv, fused_rollout
@@ -103,7 +105,7 @@ class KernelRunner(JaxRunner):
 
         return (jnp.zeros(lanes, jnp.uint32), ends), add
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """As `Runner.facts`."""
         found = super().facts()
         if not self._written:
@@ -112,7 +114,7 @@ class KernelRunner(JaxRunner):
             self._venv, self._start(), CHECKED_STEPS, fold=self._fold(whole=True), params=self._params
         )
         total = int(jnp.sum(checksum, dtype=jnp.uint32)) * int(CHECKSUM_FACTOR) % (1 << 32)
-        return {**found, "checksum": f"{total:08x}"}
+        return dataclasses.replace(found, checksum=f"{total:08x}")
 
 
 def outputs(transition: LaneTransition) -> Outputs:

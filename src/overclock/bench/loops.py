@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from overclock.bench import machine
 from overclock.bench.config import NATIVE, NATIVE_PLAY, PUFFERLIB
+from overclock.bench.results import Facts
 from overclock.bench.runners import Identity, units_lasting
 from overclock.vector import host_vector
 
@@ -53,14 +54,14 @@ class LoopRunner:
         self._games += self._loop.play(self._steps)
         self._counted += self._steps
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """As `Runner.facts`; its outputs are written to memory, and there is no checksum of them.
 
         Lanes go on from call to call, and the ends of episodes in all of them are counted.
         """
         enough = self._games >= EPISODES_PER_LANE * self.identity.batch
         length = self._counted * self.identity.batch / self._games if enough else None
-        return {"checksum": None, "mean_episode_length": length, "program_bytes": None}
+        return Facts(checksum=None, mean_episode_length=length, program_bytes=None)
 
 
 class _RustLoop:

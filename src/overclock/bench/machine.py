@@ -14,6 +14,7 @@ import jax
 from jax.experimental.compilation_cache import compilation_cache
 
 import overclock
+from overclock.bench.results import Code, Machine, Memory
 from overclock.cores import cores
 from overclock.errors import MissingError
 
@@ -33,29 +34,29 @@ def find_device(wish: str) -> Device:
         ) from error
 
 
-def describe(device: Device) -> dict[str, Any]:
+def describe(device: Device) -> Machine:
     """The machine's part of a report."""
-    return {
-        "device": device.device_kind,
-        "platform": device.platform,
-        "cpu": cpu_model(),
-        "cores": cores(),
-        "os": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "overclock": overclock.__version__,
+    return Machine(
+        device=device.device_kind,
+        platform=device.platform,
+        cpu=cpu_model(),
+        cores=cores(),
+        os=f"{platform.system()} {platform.machine()}",
+        python=platform.python_version(),
+        overclock=overclock.__version__,
         **{name: importlib.metadata.version(name) for name in ("jax", "jaxlib", "numpy")},
-        "x64": bool(jax.config.jax_enable_x64),  # pyright: ignore[reportAttributeAccessIssue]
-        **code_version(Path(overclock.__file__).parent),
-    }
+        x64=bool(jax.config.jax_enable_x64),  # pyright: ignore[reportAttributeAccessIssue]
+        **vars(code_version(Path(overclock.__file__).parent)),
+    )
 
 
-def code_version(package: Path) -> dict[str, Any]:
+def code_version(package: Path) -> Code:
     """`commit` that a package's folder was checked out from and whether it is `dirty`; both None if it was not."""
     # An installed package may lie inside somebody else's checkout (.venv): only a folder that is tracked counts.
     tracked = _git(package, "ls-files", "--error-unmatch", "__init__.py")
     commit = _git(package, "rev-parse", "HEAD") if tracked else None
     changes = _git(package, "status", "--porcelain", "--", ".") if commit else None
-    return {"commit": commit, "dirty": None if changes is None else changes != ""}
+    return Code(commit, None if changes is None else changes != "")
 
 
 def _git(folder: Path, *words: str) -> str | None:
@@ -79,10 +80,10 @@ def cpu_model() -> str:
     return platform.processor() or platform.machine()
 
 
-def peak_memory(device: Device) -> dict[str, int | None]:
+def peak_memory(device: Device) -> Memory:
     """High-water marks of this process so far; None where the platform does not tell."""
     statistics = device.memory_stats() or {}
-    return {"host_peak_bytes": _host_peak(), "device_peak_bytes": statistics.get("peak_bytes_in_use")}
+    return Memory(_host_peak(), statistics.get("peak_bytes_in_use"))
 
 
 def _host_peak() -> int | None:

@@ -4,9 +4,10 @@ import io
 import itertools
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from overclock.bench.config import XLA
+from overclock.bench.results import Throughput
 from overclock.bench.tables import device_name, rate
 from overclock.errors import MissingError
 from overclock.files import write_whole
@@ -23,7 +24,7 @@ CLOSE = 0.25  # lines whose ends differ by less than this factor's logarithm hav
 Point = tuple[int, float, float, float]  # the batch that ran, lowest, median, highest
 
 
-def plot(report: dict[str, Any], path: Path) -> None:
+def plot(report: Throughput, path: Path) -> None:
     """Draw a throughput report into a file; its suffix decides the format."""
     save(draw(report), path)
 
@@ -44,7 +45,7 @@ def blank(width: float) -> "Figure":
     return Figure(figsize=(width, 5.0), dpi=160, layout="constrained")
 
 
-def draw(report: dict[str, Any]) -> "Figure":
+def draw(report: Throughput) -> "Figure":
     """The picture of a throughput report."""
     figure = blank(8.0)
     from matplotlib.ticker import FuncFormatter
@@ -69,18 +70,18 @@ def draw(report: dict[str, Any]) -> "Figure":
     axes.set_yscale("log")
     axes.set_xlabel("batch (environments stepped together)")
     axes.set_ylabel("environment steps per second")
-    axes.set_xticks(sorted({row["batch"] for row in report["results"]}))
+    axes.set_xticks(sorted({row.batch for row in report.results}))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: rate(value)))
     axes.margins(x=0.12)
     axes.grid(which="major", alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=9)
-    stored = "outputs stored" if any(row["stored"] for row in report["results"]) else "outputs not stored"
-    figure.suptitle(f"{report['environment']} on {device_name(report)}", fontsize=13, fontweight="bold")
+    stored = "outputs stored" if any(row.stored for row in report.results) else "outputs not stored"
+    figure.suptitle(f"{report.environment} on {device_name(report)}", fontsize=13, fontweight="bold")
     axes.set_title(
         f"random actions and auto-reset included, {stored}; line: median, band: lowest to highest of "
-        f"{report['results'][0]['sps']['repeats']} calls",
+        f"{report.results[0].sps.repeats} calls",
         fontsize=8, color="#555555",
     )  # fmt: skip
     return figure
@@ -96,10 +97,10 @@ def label_shift(lines: dict[str, list[Point]], name: str) -> int:
     return 0 if not near else LABEL_SHIFT if mine > max(near) else -LABEL_SHIFT
 
 
-def lines_of(report: dict[str, Any]) -> dict[str, list[Point]]:
+def lines_of(report: Throughput) -> dict[str, list[Point]]:
     """The points of each implementation; a capped peer keeps its first row at the batch that ran."""
     lines: dict[str, dict[int, Point]] = {}
-    for row in report["results"]:
-        sps, points = row["sps"], lines.setdefault(row["implementation"], {})
-        points.setdefault(row["run_batch"], (row["run_batch"], sps["lowest"], sps["median"], sps["highest"]))
+    for row in report.results:
+        sps, points = row.sps, lines.setdefault(row.implementation, {})
+        points.setdefault(row.run_batch, (row.run_batch, sps.lowest, sps.median, sps.highest))
     return {name: [points[batch] for batch in sorted(points)] for name, points in lines.items()}

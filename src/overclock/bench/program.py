@@ -83,6 +83,11 @@ def _summary(carry: Any) -> Summary:
     return Summary(jnp.sum(checksum, dtype=jnp.uint32), jnp.sum(ends.astype(jnp.float32)))
 
 
+def hexadecimal(checksums: UInt32[Array, " n"]) -> str:
+    """The checksum of a batch, from those of its lanes."""
+    return f"{int(jnp.sum(checksums, dtype=jnp.uint32)):08x}"
+
+
 def absorb(checksum: UInt32[Array, " n"], outputs: Outputs) -> UInt32[Array, " n"]:
     """The lanes' checksums after one more step: every bit of obs, reward and flags counts."""
     total = checksum * CHECKSUM_FACTOR

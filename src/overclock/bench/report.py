@@ -3,7 +3,7 @@
 import datetime
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -18,6 +18,7 @@ from overclock.bench.machine import Device
 from overclock.bench.ours import native_runner, random_actions, strategy, xla_runner
 from overclock.bench.peers import counterpart, envpool_runner, gymnasium_runners, gymnax_runner
 from overclock.bench.physics_peers import brax_runners, mjx_runners, mujoco_runner, warp_runners
+from overclock.bench.results import Measured, Ratio, Row, Skip, Speeds, Throughput, Timed
 from overclock.bench.runners import Runner
 from overclock.env import registry
 from overclock.env.rng import Rng
@@ -38,40 +39,50 @@ STORED_BYTES = 512 << 20  # or this much, where the device does not tell its mem
 
 Announce = Callable[[str], None]
 """Told what begins now, in words."""
-Skip = dict[str, str]
+Built = tuple[list[Runner], list[Skip]]
+"""What can be measured, and what cannot."""
 
 
-def measure(config: BenchConfig, progress: Announce | None = None) -> dict[str, Any]:
-    """Measure one environment at every batch, beside its peers; returns the JSON-able report."""
+def measure(config: BenchConfig, progress: Announce | None = None) -> Throughput:
+    """Measure one environment at every batch, beside its peers."""
     config.refuse_unused("throughput")
     config.validate()
     device = machine.find_device(config.device)
     entry = registry.spec(config.env)
     for peer in config.peer_names():
         counterpart(entry.id, peer)
-    results: list[dict[str, Any]] = []
+    measured, skipped = at_every_batch(
+        config, device, progress, lambda batch: build_runners(config, entry.id, batch, device)
+    )
+    results = [one.row(Row) for one in measured]
+    return Throughput(
+        schema=SCHEMA, **header(config, device), environment=entry.id, step=STEP, results=results,
+        ratios=ratios(results), skipped=skipped,
+    )  # fmt: skip
+
+
+def at_every_batch(
+    config: BenchConfig,
+    device: Device,
+    progress: Announce | None,
+    build: Callable[[int], Built],
+) -> tuple[list[Measured], list[Skip]]:
+    """Time what `build` makes for each batch of the configuration, with a cold compiler; what was left out, once."""
+    measured: list[Measured] = []
     skipped: list[Skip] = []
     with machine.cold_compiler(), jax.default_device(device):
         for batch in config.batch:
-            runners, missing = build_runners(config, entry.id, batch, device)
+            runners, missing = build(batch)
             skipped += [skip for skip in missing if skip not in skipped]
-            results += time_runners(runners, config, batch, device, progress or silent)
-    return {
-        **header(SCHEMA, config, device),
-        "environment": entry.id,
-        "step": STEP,
-        "results": results,
-        "ratios": ratios(results),
-        "skipped": skipped,
-    }
+            measured += time_runners(runners, config, batch, device, progress or silent)
+    return measured, skipped
 
 
-def header(schema: str, config: BenchConfig, device: Device) -> dict[str, Any]:
-    """What every report starts with: when, where, and how to repeat it."""
+def header(config: BenchConfig, device: Device, measurement: str = "") -> dict[str, Any]:
+    """When, where, and how to repeat it: fields that every report has; `measurement` is the option that asks for it."""
     return {
-        "schema": schema,
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "command": config.command(),
+        "command": " ".join(filter(None, (config.command(), measurement))),
         "seed": config.seed,
         "machine": machine.describe(device),
     }
@@ -107,7 +118,7 @@ def seconds_on(config: BenchConfig, device: Device) -> float:
     return config.min_seconds or (SECONDS_ON_CPU if device.platform == "cpu" else SECONDS_ON_GPU)
 
 
-def build_runners(config: BenchConfig, env_id: str, batch: int, device: Device) -> tuple[list[Runner], list[Skip]]:
+def build_runners(config: BenchConfig, env_id: str, batch: int, device: Device) -> Built:
     """Everything that is measured at one batch, and what cannot be measured here, with the reason."""
     static = config.static()
     if registry.spec(env_id).rules_in_rust:
@@ -146,7 +157,7 @@ def build_runners(config: BenchConfig, env_id: str, batch: int, device: Device) 
     return runners + made, skipped
 
 
-def built(wanted: dict[str, Callable[[], list[Runner]]]) -> tuple[list[Runner], list[Skip]]:
+def built(wanted: dict[str, Callable[[], list[Runner]]]) -> Built:
     """What can be made here, and why not where it cannot; installed but broken is said in the report, not hidden."""
     runners: list[Runner] = []
     skipped: list[Skip] = []
@@ -154,14 +165,14 @@ def built(wanted: dict[str, Callable[[], list[Runner]]]) -> tuple[list[Runner], 
         try:
             runners += build()
         except (MissingError, ImportError, UnsupportedError) as error:
-            skipped.append({"implementation": name, "reason": str(error)})
+            skipped.append(Skip(name, str(error)))
     return runners, skipped
 
 
 def time_runners(
     runners: Iterable[Runner], config: BenchConfig, batch: int, device: Device, progress: Announce
-) -> list[dict[str, Any]]:
-    """Compile and warm up every implementation, then time them in turn; one row of results each."""
+) -> list[Measured]:
+    """Compile and warm up every implementation, then time them in turn."""
     prepared = []
     for runner in runners:
         progress(f"{runner.identity.name} at batch {batch:,}: compiling and warming up")
@@ -177,7 +188,7 @@ def time_runners(
             runner.call()
             seconds.append(time.perf_counter() - began)
     return [
-        row(runner, batch, steps, compile_seconds, seconds, config, device)
+        measured(runner, batch, steps, compile_seconds, seconds, config, device)
         for runner, steps, compile_seconds, seconds in prepared
     ]
 
@@ -195,7 +206,7 @@ def choose_steps(runner: Runner, config: BenchConfig, device: Device) -> int:
     return min(steps, max(runner.unroll or 1, 1 << (fitting.bit_length() - 1)))
 
 
-def row(
+def measured(
     runner: Runner,
     batch: int,
     steps: int,
@@ -203,63 +214,48 @@ def row(
     seconds: list[float],
     config: BenchConfig,
     device: Device,
-) -> dict[str, Any]:
-    """One implementation at one batch, as the report shows it."""
+) -> Measured:
+    """One implementation at one batch, from the seconds of its timed calls."""
     identity = runner.identity
-    return {
-        "implementation": identity.name,
-        "version": identity.version,
-        "platform": identity.platform,
-        "batch": batch,
-        "run_batch": identity.batch,
-        "sps": summary([steps * identity.batch / s for s in seconds]),
-        "steps_per_call": steps,
-        "unroll": runner.unroll,
-        "warmup_calls": config.warmup,
-        "compile_seconds": compile_seconds,
-        "stored": config.store,
-        "random_actions": runner.actions,
-        "autoreset": identity.autoreset,
-        "note": identity.note,
-        **runner.facts(),
-        **machine.peak_memory(device),
-    }
+    return Measured(
+        implementation=identity.name,
+        version=identity.version,
+        platform=identity.platform,
+        batch=batch,
+        run_batch=identity.batch,
+        sps=summary([steps * identity.batch / s for s in seconds]),
+        steps_per_call=steps,
+        unroll=runner.unroll,
+        warmup_calls=config.warmup,
+        compile_seconds=compile_seconds,
+        stored=config.store,
+        random_actions=runner.actions,
+        autoreset=identity.autoreset,
+        note=identity.note,
+        facts=runner.facts(),
+        memory=machine.peak_memory(device),
+    )
 
 
-def summary(samples: list[float]) -> dict[str, Any]:
-    """Median, extremes and spread (their distance over the median) of the repeats, in the order they were taken."""
+def summary(samples: list[float]) -> Speeds:
+    """Median, extremes and spread of the repeats."""
     median, lowest, highest = statistics.median(samples), min(samples), max(samples)
-    return {
-        "median": median,
-        "lowest": lowest,
-        "highest": highest,
-        "spread": (highest - lowest) / median,
-        "repeats": len(samples),
-        "samples": samples,
-    }
+    return Speeds(median, lowest, highest, (highest - lowest) / median, len(samples), samples)
 
 
-def ratios(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Ours over each peer at the same batch: of the medians, and the extremes of the interleaved pairs of calls.
+def ratios(results: Sequence[Timed]) -> list[Ratio]:
+    """Ours over each peer at the same batch.
 
     A peer that ran at a smaller batch than the one asked for has none: speeds at different batches do not compare.
     """
     found = []
-    for ours in (r for r in results if r["implementation"] in OURS):
+    for ours in (row for row in results if row.implementation in OURS):
         for peer in results:
-            if peer["implementation"] in OURS or {peer["batch"], peer["run_batch"]} != {ours["batch"]}:
+            if peer.implementation in OURS or {peer.batch, peer.run_batch} != {ours.batch}:
                 continue
-            pairs = [a / b for a, b in zip(ours["sps"]["samples"], peer["sps"]["samples"], strict=True)]
-            found.append(
-                {
-                    "implementation": ours["implementation"],
-                    "peer": peer["implementation"],
-                    "batch": ours["batch"],
-                    "ratio": ours["sps"]["median"] / peer["sps"]["median"],
-                    "lowest": min(pairs),
-                    "highest": max(pairs),
-                }
-            )
+            pairs = [a / b for a, b in zip(ours.sps.samples, peer.sps.samples, strict=True)]
+            ratio = ours.sps.median / peer.sps.median
+            found.append(Ratio(ours.implementation, peer.implementation, ours.batch, ratio, min(pairs), max(pairs)))
     return found
 
 

@@ -1,7 +1,5 @@
 """What each reset strategy costs where resets are expensive, relative to the same steps without any reset."""
 
-from typing import Any
-
 import jax
 
 from overclock.bench import machine
@@ -9,6 +7,7 @@ from overclock.bench.config import BenchConfig
 from overclock.bench.expensive import ExpensiveReset
 from overclock.bench.ours import strategy, xla_runner
 from overclock.bench.report import Announce, header, operations, silent, time_runners, unroll_on
+from overclock.bench.results import ResetComparison, ResetRow
 from overclock.bench.runners import JaxRunner
 from overclock.vector import vectorize
 
@@ -16,15 +15,11 @@ SCHEMA = "overclock.bench.resets/1"
 NONE = "none"  # auto-reset off: lanes run on past their end
 RATIO = 16  # of Optimistic: room for eight times the ends of an average step of ExpensiveReset (1 lane in 128)
 POOL = 1024
-ROW = (
-    "sps", "steps_per_call", "unroll", "warmup_calls", "compile_seconds", "stored", "random_actions", "checksum",
-    "program_bytes", "host_peak_bytes", "device_peak_bytes",
-)  # fmt: skip
 STEP = "One step is one action applied to one member of the batch, with the restart of its episode where one ended."
 
 
-def measure_resets(config: BenchConfig, progress: Announce | None = None) -> dict[str, Any]:
-    """Time every strategy at the largest batch of the configuration; returns the JSON-able report."""
+def measure_resets(config: BenchConfig, progress: Announce | None = None) -> ResetComparison:
+    """Time every strategy at the largest batch of the configuration."""
     config.refuse_unused("compare-resets")
     config.validate()
     device, batch = machine.find_device(config.device), max(config.batch)
@@ -40,23 +35,15 @@ def measure_resets(config: BenchConfig, progress: Announce | None = None) -> dic
             for name in strategies
         ]  # fmt: skip
         timed = time_runners(runners, config, batch, device, progress or silent)
-    without = timed[0]["sps"]["median"]
-    return {
-        **header(SCHEMA, config, device),
-        "command": f"{config.command()} --compare-resets",
-        "environment": f"ExpensiveReset(work={env.work})",
-        "batch": batch,
-        "step": STEP,
-        "results": [
-            {
-                "strategy": name,
-                **{key: value for key, value in row.items() if key in ROW},
-                "cost": without / row["sps"]["median"],
-                "shared_share": shared_share(name, runner),
-            }
-            for name, runner, row in zip(strategies, runners, timed, strict=True)
-        ],
-    }
+    without = timed[0].sps.median
+    rows = [
+        row.row(ResetRow, strategy=name, cost=without / row.sps.median, shared_share=shared_share(name, runner))
+        for name, runner, row in zip(strategies, runners, timed, strict=True)
+    ]
+    return ResetComparison(
+        schema=SCHEMA, **header(config, device, "--compare-resets"), environment=f"ExpensiveReset(work={env.work})",
+        batch=batch, step=STEP, results=rows,
+    )  # fmt: skip
 
 
 def shared_share(name: str, runner: JaxRunner) -> float | None:

@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from overclock.bench.program import CHECKSUM_FACTOR, Outputs, Step, absorb, pilot, program
+from overclock.bench.program import CHECKSUM_FACTOR, Outputs, Step, absorb, hexadecimal, pilot, program
+from overclock.bench.results import Facts, TrainingFacts
 
 MOST_UNITS = 1 << 30  # where the growing of a call stops, far beyond what any environment needs
 FRESH_ACTIONS = 1 << 12  # of a batch, at most, are new at a step of a host runner; see `windows`
@@ -69,8 +70,8 @@ class Runner(Protocol):
         """What is timed: `steps` steps; returns when every result is there."""
         ...
 
-    def facts(self) -> dict[str, Any]:
-        """After the timed calls: `checksum`, `mean_episode_length`, `program_bytes`."""
+    def facts(self) -> Facts | TrainingFacts:
+        """What is known after the timed calls."""
         ...
 
 
@@ -158,7 +159,7 @@ class JaxRunner:
         self._played += self._programs * self._program_steps
         self.episodes += ends
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """As `Runner.facts`; the checksum is the first call's, episodes are counted in the calls after `BURN_IN` steps.
 
         Where the timed calls saw too few episodes, the lanes go on untimed.
@@ -170,13 +171,9 @@ class JaxRunner:
             self.call()
         memory = self._compiled.memory_analysis()
         sizes = ("argument_size_in_bytes", "output_size_in_bytes", "temp_size_in_bytes")
-        return {
-            "checksum": f"{self._checksum:08x}",
-            "mean_episode_length": self._counted_steps * lanes / self._counted_episodes
-            if self._counted_episodes
-            else None,
-            "program_bytes": None if memory is None else int(sum(getattr(memory, size) for size in sizes)),
-        }
+        length = self._counted_steps * lanes / self._counted_episodes if self._counted_episodes else None
+        used = None if memory is None else int(sum(getattr(memory, size) for size in sizes))
+        return Facts(f"{self._checksum:08x}", length, used)
 
 
 class HostBatch(Protocol):
@@ -243,7 +240,7 @@ class HostRunner:
             for stored, leaf in zip(memory, jax.tree.leaves((*step(action), action)), strict=True):
                 stored[i] = leaf
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """As `Runner.facts`; the lanes go on, untimed, from where the timed calls left them."""
         lanes, fold = self.identity.batch, jax.jit(absorb)
         burn_in = max(LEAST_BURN_IN, min(BURN_IN, MOST_BURN_IN_LANE_STEPS // lanes))
@@ -267,11 +264,7 @@ class HostRunner:
             ends += int(np.count_nonzero(terminated | truncated))
             steps += 1
         restarts = ends if self.identity.autoreset == "next_step" else 0
-        return {
-            "checksum": f"{int(jnp.sum(checksum, dtype=jnp.uint32)):08x}",
-            "mean_episode_length": (steps * lanes - restarts) / ends if ends else None,
-            "program_bytes": None,
-        }
+        return Facts(hexadecimal(checksum), (steps * lanes - restarts) / ends if ends else None, program_bytes=None)
 
 
 def windows(actions: np.ndarray, lanes: int) -> np.ndarray:

@@ -1,9 +1,10 @@
 """A report as a table: for the terminal (rich) and for documents (Markdown). Both show the same cells."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from overclock.bench.config import XLA
+from overclock.bench.results import Breakdown, Report, ResetComparison, ResetRow, Throughput, Timed, TrainingSpeed
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -43,125 +44,135 @@ def compared(ratio: float) -> str:
     return f"{larger:{',.0f' if larger >= 100 else '.3g'}}x {'faster' if ratio >= 1 else 'slower'}"
 
 
-def rows(report: dict[str, Any]) -> list[list[str]]:
+def rows(report: Throughput) -> list[list[str]]:
     """The cells of a throughput report, in the order of `COLUMNS`."""
     against, cells = _best_ratios(report), []
-    for row in report["results"]:
-        ran = "" if row["run_batch"] == row["batch"] else f" (at {row['run_batch']:,})"
+    for row in report.results:
+        ran = "" if row.run_batch == row.batch else f" (at {row.run_batch:,})"
         cells.append(
             [
-                f"{row['batch']:,}",
+                f"{row.batch:,}",
                 _name(row) + ran,
                 *_rates(row),
-                f"{row['steps_per_call']:,}",
-                _or_dash(row["mean_episode_length"], "{:.1f}"),
-                _or_dash(row["compile_seconds"], "{:.1f} s"),
+                f"{row.steps_per_call:,}",
+                _or_dash(row.mean_episode_length, "{:.1f}"),
+                _or_dash(row.compile_seconds, "{:.1f} s"),
                 against(row),
             ]
         )
     return cells
 
 
-def training_rows(report: dict[str, Any]) -> list[list[str]]:
+def training_rows(report: TrainingSpeed) -> list[list[str]]:
     """The cells of a report on training, in the order of `TRAINING_COLUMNS`."""
     against = _best_ratios(report)
     return [
         [
-            f"{row['batch']:,}",
+            f"{row.batch:,}",
             _name(row),
             *_rates(row),
-            _or_dash(row["return"], "{:.1f}"),
-            _or_dash(row["mfu"], "{:.1%}"),
-            f"{row['compile_seconds']:.1f} s",
+            _or_dash(row.return_, "{:.1f}"),
+            _or_dash(row.mfu, "{:.1%}"),
+            f"{row.compile_seconds:.1f} s",
             against(row),
         ]
-        for row in report["results"]
+        for row in report.results
     ]
 
 
-def _best_ratios(report: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
+def _best_ratios(report: Throughput | TrainingSpeed) -> Callable[[Timed], str]:
     """What to say of a row: by how much the fastest of ours beats it, or nothing."""
     best: dict[tuple[int, str], float] = {}
-    for entry in report["ratios"]:
-        key = (entry["batch"], entry["peer"])
-        best[key] = max(entry["ratio"], best.get(key, 0.0))
+    for entry in report.ratios:
+        key = (entry.batch, entry.peer)
+        best[key] = max(entry.ratio, best.get(key, 0.0))
 
-    def words(row: dict[str, Any]) -> str:
-        ratio = best.get((row["batch"], row["implementation"]))
+    def words(row: Timed) -> str:
+        ratio = best.get((row.batch, row.implementation))
         return "-" if ratio is None else compared(ratio)
 
     return words
 
 
-def _name(row: dict[str, Any]) -> str:
-    return (
-        row["implementation"] if row["implementation"].startswith(XLA) else f"{row['implementation']} {row['version']}"
-    )
+def _name(row: Timed) -> str:
+    return row.implementation if row.implementation.startswith(XLA) else f"{row.implementation} {row.version}"
 
 
-def reset_rows(report: dict[str, Any]) -> list[list[str]]:
+def reset_rows(report: ResetComparison) -> list[list[str]]:
     """The cells of a report on reset strategies, in the order of `RESET_COLUMNS`."""
     return [
         [
-            row["strategy"],
+            row.strategy,
             *_rates(row),
-            f"{row['cost']:.2f}x",
+            f"{row.cost:.2f}x",
             shared(row),
-            _or_dash(row["compile_seconds"], "{:.1f} s"),
+            _or_dash(row.compile_seconds, "{:.1f} s"),
         ]
-        for row in report["results"]
+        for row in report.results
     ]
 
 
-def breakdown_rows(report: dict[str, Any]) -> list[list[str]]:
+def breakdown_rows(report: Breakdown) -> list[list[str]]:
     """The cells of a report on the parts of training, in the order of `BREAKDOWN_COLUMNS`."""
     return [
         [
-            rate(row["parameters"]),
-            row["implementation"],
-            "-" if row["rollout_sps"] is None else rate(row["rollout_sps"]),
-            rate(row["sps"]),
-            *(f"{row['share'][part]:.1%}" for part in ("environment", "inference", "update", "transfer")),
-            f"{sum(row['seconds'].values()) * 1e3:.1f} ms",
-            _or_dash(row["mfu"], "{:.1%}"),
+            rate(row.parameters),
+            row.implementation,
+            "-" if row.rollout_sps is None else rate(row.rollout_sps),
+            rate(row.sps),
+            *(f"{share:.1%}" for share in vars(row.share).values()),
+            f"{row.seconds.total * 1e3:.1f} ms",
+            _or_dash(row.mfu, "{:.1%}"),
         ]
-        for row in report["results"]
+        for row in report.results
     ]
 
 
-def shared(row: dict[str, Any]) -> str:
+def shared(row: ResetRow) -> str:
     """The share of restarts that shared an episode, or why there is no such number."""
-    if row["shared_share"] is None:
-        return "n/a (stored)" if row["strategy"].startswith("pool:") else "n/a"
-    return f"{row['shared_share']:.1%}"
+    if row.shared_share is None:
+        return "n/a (stored)" if row.strategy.startswith("pool:") else "n/a"
+    return f"{row.shared_share:.1%}"
 
 
-def columns_and_rows(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+def columns_and_rows(report: Report) -> tuple[list[str], list[list[str]]]:
     """The table of any kind of report."""
-    if report["schema"].startswith("overclock.bench.resets/"):
-        return RESET_COLUMNS, reset_rows(report)
-    if report["schema"].startswith("overclock.bench.breakdown/"):
-        return BREAKDOWN_COLUMNS, breakdown_rows(report)
-    if report["schema"].startswith("overclock.bench.training/"):
-        return TRAINING_COLUMNS, training_rows(report)
+    match report:
+        case ResetComparison():
+            return RESET_COLUMNS, reset_rows(report)
+        case Breakdown():
+            return BREAKDOWN_COLUMNS, breakdown_rows(report)
+        case TrainingSpeed():
+            return TRAINING_COLUMNS, training_rows(report)
     return COLUMNS, rows(report)
 
 
-def title(report: dict[str, Any]) -> str:
+def title(report: Report) -> str:
     """What was measured, where and when, in one line."""
-    at = f", batch {report['batch']:,}" if "batch" in report else ""
-    stored = ", outputs stored" if any(row.get("stored") for row in report["results"]) else ""
-    where = f"{device_name(report)}, jax {report['machine']['jax']}"
-    return f"{report['environment']}{at}{stored} on {where}, {report['date'][:10]}"
+    at = f", batch {report.batch:,}" if isinstance(report, ResetComparison) else ""
+    stored = ", outputs stored" if any(getattr(row, "stored", False) for row in report.results) else ""
+    where = f"{device_name(report)}, jax {report.machine.jax}"
+    return f"{report.environment}{at}{stored} on {where}, {report.date[:10]}"
 
 
-def device_name(report: dict[str, Any]) -> str:
+def notes(report: Report) -> list[str]:
+    """What a reader must know of some rows, with their batches, and what was not measured: a sentence each."""
+    batches: dict[tuple[str, str], list[str]] = {}
+    for row in report.results:
+        if isinstance(row, Timed) and row.note:
+            batches.setdefault((row.implementation, row.note), []).append(f"{row.batch:,}")
+    found = [f"{name} (batch {' and '.join(at)}): {note}." for (name, note), at in batches.items()]
+    skipped = [] if isinstance(report, ResetComparison) else report.skipped
+    return list(dict.fromkeys([*found, *(f"not measured: {one.implementation}: {one.reason}" for one in skipped)]))
+
+
+def device_name(report: Report) -> str:
     """The device by its own name, or the processor and its cores where JAX only says 'cpu'."""
-    machine = report["machine"]
-    return f"{machine['cpu']} ({machine['cores']} cores)" if machine["platform"] == "cpu" else machine["device"]
+    machine = report.machine
+    return f"{machine.cpu} ({machine.cores} cores)" if machine.platform == "cpu" else machine.device
 
 
-def table(report: dict[str, Any]) -> "Table":
+def table(report: Report) -> "Table":
     """For the terminal."""
     from rich.table import Table
     from rich.text import Text
@@ -175,17 +186,17 @@ def table(report: dict[str, Any]) -> "Table":
     return shown
 
 
-def markdown(report: dict[str, Any]) -> str:
+def markdown(report: Report) -> str:
     """For documents: the table, the machine and the command that repeats it."""
     columns, cells = columns_and_rows(report)
     rule = ["---" if name in ("implementation", "strategy") else "---:" for name in columns]
     lines = ["| " + " | ".join(line) + " |" for line in (columns, rule, *cells)]
-    return "\n".join([f"{title(report)}; `{report['command']}`:", "", *lines, ""])
+    return "\n".join([f"{title(report)}; `{report.command}`:", "", *lines, ""])
 
 
-def _rates(row: dict[str, Any]) -> list[str]:
-    sps = row["sps"]
-    return [rate(sps["median"]), f"{rate(sps['lowest'])} .. {rate(sps['highest'])}"]
+def _rates(row: Timed | ResetRow) -> list[str]:
+    sps = row.sps
+    return [rate(sps.median), f"{rate(sps.lowest)} .. {rate(sps.highest)}"]
 
 
 def _or_dash(value: float | None, form: str) -> str:

@@ -6,7 +6,6 @@ A step is one step of one lane with everything that is learned from it. Rows are
 
 import dataclasses
 import importlib.metadata
-import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -17,9 +16,10 @@ import numpy as np
 import overclock
 from overclock.bench import machine
 from overclock.bench.config import BF16, PUREJAXRL, PYBOYS, XLA, BenchConfig
-from overclock.bench.emulators import training_runners
+from overclock.bench.emulators import training_facts, training_runners
 from overclock.bench.peers import counterpart
-from overclock.bench.report import Announce, Skip, built, header, ratios, silent, time_runners
+from overclock.bench.report import Announce, Built, at_every_batch, built, header, ratios
+from overclock.bench.results import Skip, Timed, TrainingFacts, TrainingRow, TrainingSpeed
 from overclock.bench.runners import Identity, Runner, units_lasting
 from overclock.env import registry
 from overclock.errors import MissingError, UsageError
@@ -74,14 +74,13 @@ class TrainingRunner:
             self._state, metrics = self._compiled(self._state)
         self._returns.append(float(np.asarray(metrics["return"])[-1]))  # which proves that the work is done
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> TrainingFacts:
         """After the timed calls: the last mean return, None where no episode ended in the last update."""
-        last = self._returns[-1]
-        return {"return": last if math.isfinite(last) else None, "mean_episode_length": None}
+        return training_facts(self._returns)
 
 
-def measure_training(config: BenchConfig, progress: Announce | None = None) -> dict[str, Any]:
-    """Time PPO at every batch (a number of lanes), in both precisions; returns the JSON-able report."""
+def measure_training(config: BenchConfig, progress: Announce | None = None) -> TrainingSpeed:
+    """Time PPO at every batch (a number of lanes), in both precisions."""
     config.refuse_unused("training")
     emulated = registry.spec(config.env).rules_in_rust
     allowed = PYBOYS if emulated else (PUREJAXRL,)
@@ -94,28 +93,17 @@ def measure_training(config: BenchConfig, progress: Announce | None = None) -> d
     if config.options and PUREJAXRL in config.peer_names():
         raise UsageError(f"{PUREJAXRL} knows no --options; leave one of the two out.")
     device, entry = machine.find_device(config.device), registry.spec(config.env)
-    results: list[dict[str, Any]] = []
-    skipped: list[Skip] = []
-    with machine.cold_compiler(), jax.default_device(device):
-        for lanes in config.batch:
-            runners, missing = _runners(config, entry.id, lanes, device.platform)
-            skipped += [skip for skip in missing if skip not in skipped]
-            results += time_runners(runners, config, lanes, device, progress or silent)
-    for row in results:
-        row |= _use(config, row, device)
-    top = header(SCHEMA, config, device)
-    return {
-        **top,
-        "command": f"{top['command']} --training",
-        "environment": entry.id,
-        "step": STEP,
-        "training": dataclasses.asdict(training_config(config.batch[0])),
-        "results": results,
-        "ratios": [
-            entry for rounded in (False, True) for entry in ratios([r for r in results if _in_bf16(r) == rounded])
-        ],
-        "skipped": skipped,
-    }
+    measured, skipped = at_every_batch(
+        config, device, progress, lambda lanes: _runners(config, entry.id, lanes, device.platform)
+    )
+    results = [one.row(TrainingRow, **_use(config, one, device)) for one in measured]
+    # Rows are compared within one precision only.
+    by_precision = ([row for row in results if _in_bf16(row) == rounded] for rounded in (False, True))
+    return TrainingSpeed(
+        schema=SCHEMA, **header(config, device, "--training"), environment=entry.id, step=STEP,
+        training=dataclasses.asdict(training_config(config.batch[0])), results=results,
+        ratios=[ratio for rows in by_precision for ratio in ratios(rows)], skipped=skipped,
+    )  # fmt: skip
 
 
 def training_config(lanes: int) -> PPOConfig:
@@ -123,7 +111,7 @@ def training_config(lanes: int) -> PPOConfig:
     return PPOConfig(num_envs=lanes, num_steps=NUM_STEPS, num_epochs=4, num_minibatches=4, anneal=False)
 
 
-def _runners(config: BenchConfig, env_id: str, lanes: int, platform: str) -> tuple[list[Runner], list[Skip]]:
+def _runners(config: BenchConfig, env_id: str, lanes: int, platform: str) -> Built:
     shared, skipped = training_config(lanes), []
     if registry.spec(env_id).rules_in_rust:
         return built(training_runners(env_id, config.peer_names(), lanes, config.static(), config.seed, shared))
@@ -143,20 +131,19 @@ def _runners(config: BenchConfig, env_id: str, lanes: int, platform: str) -> tup
                 identity = Identity(name, version, lanes, platform, "same_step")
                 runners.append(TrainingRunner(identity, make(training, env_id), config.seed))
         except (MissingError, ImportError) as error:
-            skipped.append({"implementation": PUREJAXRL, "reason": str(error)})
+            skipped.append(Skip(PUREJAXRL, str(error)))
     return runners, skipped
 
 
-def _use(config: BenchConfig, row: dict[str, Any], device: Any) -> dict[str, Any]:
-    """What of the device's arithmetic the network made use of."""
+def _use(config: BenchConfig, row: Timed, device: Any) -> dict[str, Any]:
+    """What of the device's arithmetic the network made use of: `flops_per_second` and `mfu` of a row."""
     env, params = registry.make(config.env, **config.static())
-    training = training_config(row["batch"])
+    training = training_config(row.batch)
     agent = make_agent(env.observation_space(params), env.action_space(params), training)
-    flops = update_flops(agent, training) / training.steps_per_update * row["sps"]["median"]
+    flops = update_flops(agent, training) / training.steps_per_update * row.sps.median
     peak = known_peak(device, "bf16" if _in_bf16(row) else "float32")
     return {"flops_per_second": flops, "mfu": None if peak is None else flops / peak}
 
 
-def _in_bf16(row: dict[str, Any]) -> bool:
-    """Rows are compared within one precision only."""
-    return row["implementation"].endswith("bf16")
+def _in_bf16(row: Timed) -> bool:
+    return row.implementation.endswith("bf16")

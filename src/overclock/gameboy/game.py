@@ -139,12 +139,7 @@ def _stamp(file: str) -> tuple[str, int, int] | None:
 
 
 def _load_game(
-    game: str | None,
-    rom: str | None,
-    description: str | None,
-    symbols: str | None,
-    observation: str | None,
-    model: str,
+    game: str | None, rom: str | None, description: str | None, symbols: str | None, observation: str | None, model: str
 ) -> tuple[Game, str | None]:
     """A game, and the file of the state that it begins with."""
     if rom is None and game not in GAMES:

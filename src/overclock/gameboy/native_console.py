@@ -22,13 +22,7 @@ class NativeConsole:
     """One of ours, started by our boot code, or with empty boot code at the game's first instruction."""
 
     def __init__(
-        self,
-        rom: bytes,
-        *,
-        cgb: bool = False,
-        sound: bool = False,
-        boot: bytes | None = None,
-        compat: str = "pyboy",
+        self, rom: bytes, *, cgb: bool = False, sound: bool = False, boot: bytes | None = None, compat: str = "pyboy"
     ) -> None:
         code = boot_for(cgb) if boot is None else boot or None
         self.gameboy = import_gameboy()(rom, boot=code, cgb=cgb, sound=sound, compat=compat)

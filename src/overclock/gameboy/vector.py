@@ -72,10 +72,7 @@ class GameBoyVector:
         self._counter += np.uint32(1)
 
     def reset(
-        self,
-        seeds: Sequence[int | None] | None = None,
-        mask: np.ndarray | None = None,
-        draws: np.ndarray | None = None,
+        self, seeds: Sequence[int | None] | None = None, mask: np.ndarray | None = None, draws: np.ndarray | None = None
     ) -> np.ndarray:
         """As `HostVector.reset`; `draws` are the episodes' seeds in RAM, instead of those of the streams."""
         mask = checked_mask(mask, self.num_envs)

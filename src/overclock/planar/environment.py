@@ -89,10 +89,7 @@ class PlanarEnvironment(Environment[PlanarState, P]):
     def draw_reset(self, rng: Rng, params: P) -> PlanarState:
         """Uniform noise of the positions and velocities."""
         n, scale = self.model.dofs, params.reset_noise_scale
-        return PlanarState(
-            qpos=rng.uniform(0, -scale, scale, (n,)),
-            qvel=rng.uniform(n, -scale, scale, (n,)),
-        )
+        return PlanarState(qpos=rng.uniform(0, -scale, scale, (n,)), qvel=rng.uniform(n, -scale, scale, (n,)))
 
     def init(self, draw: PlanarState, params: P) -> PlanarState:
         return PlanarState(qpos=jnp.asarray(self.model.qpos0, draw.qpos.dtype) + draw.qpos, qvel=draw.qvel)

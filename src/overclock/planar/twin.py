@@ -82,10 +82,7 @@ class Robot:
         return f"overclock.envs.{self.name}"
 
     def twin(
-        self,
-        contracts: Mapping[Precision, Contract],
-        plants: Mapping[str, Patch],
-        tolerance: float | None = None,
+        self, contracts: Mapping[Precision, Contract], plants: Mapping[str, Patch], tolerance: float | None = None
     ) -> Twin:
         """Both sides, and what ties them together."""
         options = (("env_id", self.original), ("rules", self.rules), ("tolerance", tolerance))

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from overclock.bench.plots import draw
+from overclock.bench.results import Throughput
 from overclock.verify.transfer.result import Curve, GroupResult, TransferLevel
 
 WIDTH = 400.0
@@ -194,7 +195,7 @@ def equivalence(level: TransferLevel) -> Intervals:
     )  # fmt: skip
 
 
-def throughput(bench: dict[str, Any]) -> str:
+def throughput(bench: Throughput) -> str:
     """The benchmark's plot as an SVG element."""
     return inline(draw(bench))
 

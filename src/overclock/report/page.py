@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from overclock.bench import tables
+from overclock.bench.results import Throughput
 from overclock.errors import MissingError
 from overclock.files import finite, write_whole
 from overclock.report.failure import failure_section
@@ -20,7 +21,7 @@ from overclock.report.levels import (
     rollout_section,
 )
 from overclock.report.short import markdown
-from overclock.report.summary import Bench, compared, contract, name_of, not_shown, sentences
+from overclock.report.summary import compared, contract, name_of, not_shown, sentences
 from overclock.report.table import tone
 from overclock.report.transfer import TransferSection, transfer_section
 from overclock.results import encode
@@ -41,10 +42,10 @@ class PageReport:
 
     schema: Literal["overclock.report/1"] = "overclock.report/1"
     verify: VerifyReport | None
-    bench: Bench | None
+    bench: Throughput | None
 
 
-def write_report(folder: Path, verify: VerifyReport | None, bench: Bench | None) -> Path:
+def write_report(folder: Path, verify: VerifyReport | None, bench: Throughput | None) -> Path:
     """Write report.html, report.md and report.json into `folder` and return the page.
 
     All three are built before the first is written, each appears whole, and other files in the folder stay.
@@ -56,7 +57,7 @@ def write_report(folder: Path, verify: VerifyReport | None, bench: Bench | None)
     return folder / "report.html"
 
 
-def html(verify: VerifyReport | None, bench: Bench | None) -> str:
+def html(verify: VerifyReport | None, bench: Throughput | None) -> str:
     """The page: everything inline, nothing fetched."""
     try:
         import jinja2
@@ -70,8 +71,8 @@ def html(verify: VerifyReport | None, bench: Bench | None) -> str:
     return environment.get_template("page.html").render(
         env=name_of(verify, bench), sentences=sentences(verify, bench), verify=verify, levels=overview(verify),
         **({} if verify is None else _verified(verify)), bench=bench, **({} if bench is None else _measured(bench)),
-        commands=[*([verify.command] if verify else []), *([bench["command"]] if bench else [])],
-        date=verify.date if verify else (bench or {})["date"],
+        commands=[*([verify.command] if verify else []), *([bench.command] if bench else [])],
+        date=verify.date if verify else bench.date if bench else "",
         versions=_versions(verify, bench),
     )  # fmt: skip
 
@@ -100,7 +101,7 @@ def _verified(verify: VerifyReport) -> dict[str, Any]:
     }
 
 
-def _measured(bench: Bench) -> dict[str, Any]:
+def _measured(bench: Throughput) -> dict[str, Any]:
     columns, rows = tables.columns_and_rows(bench)
     return {
         "plot": throughput(bench),
@@ -110,7 +111,7 @@ def _measured(bench: Bench) -> dict[str, Any]:
     }
 
 
-def _versions(verify: VerifyReport | None, bench: Bench | None) -> dict[str, str]:
+def _versions(verify: VerifyReport | None, bench: Throughput | None) -> dict[str, str]:
     if verify:
         return verify.versions
-    return {name: (bench or {})["machine"][name] for name in ("python", "jax", "numpy")}
+    return {name: getattr(bench.machine, name) for name in ("python", "jax", "numpy")} if bench else {}

@@ -1,15 +1,16 @@
 """The report in Markdown, for a pull request: the page's facts without its details."""
 
 from overclock.bench import tables
+from overclock.bench.results import Throughput
 from overclock.report.levels import comparisons_table, overview
-from overclock.report.summary import Bench, name_of, sentences
+from overclock.report.summary import name_of, sentences
 from overclock.report.transfer import groups_table
 from overclock.verify.result import VerifyReport
 from overclock.verify.text import adequacy_text
 from overclock.verify.transfer.result import TransferLevel
 
 
-def markdown(verify: VerifyReport | None, bench: Bench | None) -> str:
+def markdown(verify: VerifyReport | None, bench: Throughput | None) -> str:
     """The same facts for a pull request or a README."""
     verdict = "" if verify is None else f": {verify.verdict}"
     parts = [f"# {name_of(verify, bench)}{verdict}\n", " ".join(sentences(verify, bench)) + "\n"]

@@ -1,10 +1,10 @@
 """The report in a few sentences: what was found, what was compared, and what none of it shows."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from overclock.bench import tables
 from overclock.bench.config import CUDA, XLA, C
+from overclock.bench.results import Throughput
 from overclock.report.table import Kind, Table, small
 from overclock.report.walk import proof_text
 from overclock.verify.exhaustive.result import WalkResult
@@ -15,17 +15,15 @@ from overclock.verify.rollout.result import ComparisonResult, RolloutLevel
 from overclock.verify.text import bound_text, numbered, performance_name, where_text
 from overclock.verify.transfer.result import TransferLevel
 
-Bench = dict[str, Any]  # the report of `overclock bench`
 
-
-def sentences(verify: VerifyReport | None, bench: Bench | None) -> list[str]:
+def sentences(verify: VerifyReport | None, bench: Throughput | None) -> list[str]:
     """The whole report in a few sentences."""
     said = [] if verify is None else _verified(verify)
-    if bench and bench["ratios"]:
-        largest = max(ratio["batch"] for ratio in bench["ratios"])
+    if bench and bench.ratios:
+        largest = max(ratio.batch for ratio in bench.ratios)
         judged = {"c": C, "cuda": CUDA}.get((verify.backend if verify else None) or "", XLA)
-        against = [r for r in bench["ratios"] if r["batch"] == largest and r["implementation"] == judged]
-        factors = ", ".join(f"{_factor(r['ratio'])} {r['peer']}" for r in against)
+        against = [ratio for ratio in bench.ratios if ratio.batch == largest and ratio.implementation == judged]
+        factors = ", ".join(f"{_factor(ratio.ratio)} {ratio.peer}" for ratio in against)
         if factors:
             said.append(f"Speed at batch {largest:,} on {tables.device_name(bench)}, in the same run: {factors}.")
     return said
@@ -167,6 +165,6 @@ def _reasons(reasons: Iterable[str]) -> str:
     return f"The reason: {'; '.join(dict.fromkeys(reasons))}."
 
 
-def name_of(verify: VerifyReport | None, bench: Bench | None) -> str:
+def name_of(verify: VerifyReport | None, bench: Throughput | None) -> str:
     """The environment that the report is about."""
-    return performance_name(verify) if verify else (bench or {})["environment"]
+    return performance_name(verify) if verify else bench.environment if bench else ""

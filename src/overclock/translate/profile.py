@@ -146,7 +146,7 @@ class _Watcher:
         self.mixed = False
 
     def see(self) -> None:
-        """Look at every attribute."""
+        """Compare every attribute with what it was before."""
         for path, value in walk(self._rules):
             if path in self.shapes or path in self.refused:
                 self._note(path, value)

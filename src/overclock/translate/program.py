@@ -29,7 +29,7 @@ class Covered:
 
 @dataclasses.dataclass
 class Program:
-    """Everything a printer needs."""
+    """A translated environment: everything that a printer needs."""
 
     name: str
     source: str

@@ -116,7 +116,7 @@ class Run:
         return self.machine.layout.lift(seen, operands, store)
 
     def action(self, space: Any) -> Value:
-        """The argument of `step`."""
+        """The argument of `step`, for an action space."""
         if hasattr(space, "n") and space.shape == ():
             start = int(getattr(space, "start", 0))
             self.action_input = Var(Type("int64", (), True), "action", start, start + int(space.n) - 1)
@@ -127,7 +127,7 @@ class Run:
         return self.machine.fresh(self.action_input)
 
     def call(self, args: list[Value], keywords: dict[str, Value]) -> None:
-        """Run it."""
+        """Interpret the function on abstract arguments."""
         outer = outermost(self._env)
         function = getattr(type(outer), self._kind)
         known = source_of(inspect.unwrap(function)).node.args
@@ -143,7 +143,7 @@ class Run:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Sources that were read."""
+        """The files whose source was read."""
         return (inspect.getsourcefile(type(self._rules)) or "",)
 
     # ---- what it leaves behind ----
@@ -178,7 +178,7 @@ class Run:
         return value
 
     def lowered(self, path: Path, shape: Shape) -> list[Operand]:
-        """Its leaves."""
+        """What lies at a path afterwards, as the leaves of a shape."""
         value = self.read(path)
         if value is None:
             value = UNSET

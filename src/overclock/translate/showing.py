@@ -10,7 +10,7 @@ import numpy as np
 
 from overclock.recording.errors import UnsupportedError
 from overclock.translate.ir.nodes import Block, Const, If, Let, Loop, Operand, Var
-from overclock.translate.ir.passes import _frozen
+from overclock.translate.ir.passes import frozen
 from overclock.translate.ir.values import Value
 from overclock.translate.python.frames import source_of
 from overclock.translate.python.machine import Machine
@@ -95,7 +95,7 @@ class Keys:
         if isinstance(made, Let):
             static = {name: value for name, value in made.keywords.items() if name != "index"}
             index = tuple(self.of(p) if isinstance(p, Var | Const) else p for p in made.keywords.get("index", ()))
-            key: Any = (made.op, tuple(self.of(arg) for arg in made.args), _frozen(static), index, made.out.type.dtype)
+            key: Any = (made.op, tuple(self.of(arg) for arg in made.args), frozen(static), index, made.out.type.dtype)
         elif made is not None and isinstance(made[0], Loop):
             loop, at = made
             parts = (*loop.first, loop.test, *loop.following)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from overclock import cli, doctor
+from overclock.results import encode
 
 PYPROJECT = Path(__file__).parents[3] / "pyproject.toml"
 
@@ -34,7 +35,7 @@ def fake_answers(monkeypatch):
 
 
 def checks_of(report):
-    return {check["name"]: check for check in report["checks"]}
+    return {check["name"]: check for check in encode(report)["checks"]}
 
 
 def test_this_machine_is_healthy(capsys):
@@ -53,7 +54,7 @@ def test_missing_things_take_one_line_each_with_purpose_and_remedy(fake_answers,
     monkeypatch.setenv("PATH", "")
     assert cli.main(["doctor"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 1 + len(doctor.examine()["checks"])
+    assert len(lines) == 1 + len(doctor.examine().checks)
     (node,) = [line for line in lines if "  Node  " in line]
     assert "needed for references written in JavaScript: install Node 20" in node
     (agents,) = [line for line in lines if "coding agents" in line]
@@ -71,7 +72,7 @@ def test_a_broken_driver_fails_the_core_and_says_that_the_cpu_works(fake_answers
 
 def test_jax_that_cannot_run_at_all_asks_for_a_new_installation(fake_answers):
     fake_answers({"jax.devices": (False, "no answer within 120 s")})
-    report = doctor.examine()
+    report = encode(doctor.examine())
     assert not report["ok"]
     assert checks_of(report)["JAX devices"]["remedy"] == "reinstall jax and jaxlib"
     assert report["jax"]["backend"] is None
@@ -80,7 +81,7 @@ def test_jax_that_cannot_run_at_all_asks_for_a_new_installation(fake_answers):
 def test_a_check_that_crashes_becomes_a_line(fake_answers, monkeypatch):
     fake_answers({"jax.devices": (True, "not json")})
     monkeypatch.setattr(doctor.shutil, "which", lambda name: 1 / 0)
-    report = doctor.examine()
+    report = encode(doctor.examine())
     assert "JSONDecodeError" in checks_of(report)["JAX devices"]["found"]
     assert "ZeroDivisionError" in checks_of(report)["git"]["found"]
 
@@ -88,9 +89,9 @@ def test_a_check_that_crashes_becomes_a_line(fake_answers, monkeypatch):
 def test_a_compiler_is_asked_to_compile(fake_answers, monkeypatch):
     fake_answers({})
     monkeypatch.setenv("CC", "/nonexistent")
-    compiler = checks_of(doctor.examine())["C compiler"]
-    assert (compiler["status"], compiler["found"]) == ("broken", "$CC names '/nonexistent', which is not there")
-    assert doctor.line(compiler).endswith("which is not there; needed for C kernels and references in C: "
+    (compiler,) = [check for check in doctor.examine().checks if check.name == "C compiler"]
+    assert (compiler.status, compiler.found) == ("broken", "$CC names '/nonexistent', which is not there")
+    assert compiler.line.endswith("which is not there; needed for C kernels and references in C: "
                                           "install gcc or clang, or name yours in the variable CC")  # fmt: skip
 
 
@@ -98,7 +99,7 @@ def test_an_unwritable_cache_is_reported_and_harmless(fake_answers, monkeypatch,
     fake_answers({})
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("OVERCLOCK_COMPILE_CACHE", str(tmp_path / "file" / "cache"))
-    report = doctor.examine()
+    report = encode(doctor.examine())
     assert checks_of(report)["compile cache"]["status"] == "broken"
     assert report["ok"]
     monkeypatch.setenv("OVERCLOCK_COMPILE_CACHE", "off")

@@ -48,8 +48,8 @@ def test_other_formats_are_animations_too(tmp_path, suffix):
 
 def test_an_episodes_last_picture_and_the_next_ones_first_are_both_shown(tmp_path):
     report = record("cartpole", tmp_path / "out.png", steps=30, policy="still", width=120)
-    assert report["episodes"] > 1  # always pushing left, the pole falls after about ten steps
-    assert report["frames"] == 30 + report["episodes"]
+    assert report.episodes > 1  # always pushing left, the pole falls after about ten steps
+    assert report.frames == 30 + report.episodes
 
 
 def test_options_are_the_environments(tmp_path, capsys):

@@ -13,7 +13,7 @@ from overclock.cli.environments.train import _quarters
 from overclock.train import command, loop
 from overclock.train.networks.flops import Speed
 
-UNFINISHED = {"schema": "overclock.train/1", "finished": False, "steps": 0}
+UNFINISHED = types.SimpleNamespace(finished=False, steps=0)
 
 
 @pytest.fixture(autouse=True)

@@ -9,13 +9,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from envs.pong import lattice
+from envs.pong.traces import COMPARED
 
 from overclock.env import select
-from overclock.envs.pong import lattice, library, transfer, twin
+from overclock.envs.pong import library, transfer, twin
 from overclock.envs.pong.env import Pong, PongDraw, PongParams, PongState
 from overclock.envs.pong.library import STATE
 from overclock.envs.pong.reference import PongReference
-from overclock.envs.pong.trace import COMPARED
 from overclock.envs.pong.vector import PufferLibVector
 from overclock.errors import MissingError
 from overclock.verify.interaction.level import check_interactions

@@ -6,11 +6,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from envs.pong import lattice
+from envs.pong.traces import COMPARED, Trace, digests
 
-from overclock.envs.pong import lattice
 from overclock.envs.pong.env import Pong, PongDraw, PongState
 from overclock.envs.pong.library import STATE
-from overclock.envs.pong.trace import COMPARED, Trace, digests
 
 HERE = Path(__file__).parent
 KINDS = pytest.mark.parametrize("name", ["discrete_1", "discrete_8", "continuous_1", "continuous_8"])

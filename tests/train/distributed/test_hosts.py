@@ -43,8 +43,8 @@ with hosts.clean_stdout():
 params = b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(runs[-1].state.learner.params))
 lanes = runs[-1].state.obs.sharding
 print(json.dumps({
-    "params": hashlib.sha256(params).hexdigest(), "steps": [first["steps"], second["steps"]],
-    "evaluated": len(second["seeds"]), "hosts": second["hosts"], "lanes": [len(lanes.device_set), lanes.spec[1]],
+    "params": hashlib.sha256(params).hexdigest(), "steps": [first.steps, second.steps],
+    "evaluated": len(second.seeds), "hosts": second.hosts, "lanes": [len(lanes.device_set), lanes.spec[1]],
 }))
 """
 
@@ -84,7 +84,7 @@ def test_two_hosts_end_with_equal_parameters_and_the_first_writes(coordinator, t
     assert first["params"] == second["params"]  # bit for bit
     assert first["steps"] == second["steps"] == [2 * 64, 6 * 64]  # Ctrl-C on one host stopped both
     assert (first["evaluated"], second["evaluated"]) == (1, 0)
-    assert first["hosts"] == second["hosts"] == 2
+    assert first["hosts"] == second.hosts == 2
     assert first["lanes"] == second["lanes"] == [2, "lanes"]
     assert not (tmp_path / "host-1").exists()
     report = json.loads((tmp_path / "host-0" / "curve.json").read_text())

@@ -2,13 +2,16 @@
 
 import dataclasses
 import json as json_format
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from overclock.bench.config import BenchConfig
 from overclock.cli.output import PIPED_WIDTH, console, emit
 from overclock.errors import UsageError
+
+if TYPE_CHECKING:
+    from overclock.bench.results import Report
 
 INSTEAD = ("breakdown", "training", "compare_resets")  # what can be measured instead of throughput
 
@@ -59,7 +62,7 @@ class Bench(BenchConfig):
             show(report)
         return 0
 
-    def _measure(self, progress: Any) -> dict[str, Any]:
+    def _measure(self, progress: Any) -> "Report":
         from overclock import bench
 
         measures = {
@@ -70,14 +73,15 @@ class Bench(BenchConfig):
         measure = next((measures[name] for name in INSTEAD if getattr(self, name)), bench.measure)
         return measure(self, progress)
 
-    def _write(self, report: dict[str, Any]) -> None:
+    def _write(self, report: Any) -> None:
         from overclock.bench.kept import keep
         from overclock.files import finite, write_whole
+        from overclock.results import encode
 
         if not any(getattr(self, name) for name in INSTEAD):
             keep(report)
         if self.output is not None:
-            text = json_format.dumps(finite(report), indent=2, allow_nan=False)
+            text = json_format.dumps(finite(encode(report)), indent=2, allow_nan=False)
             write_whole(self.output, (text + "\n").encode())
         if self.plot is not None:
             from overclock.bench import plot, plot_breakdown
@@ -85,22 +89,16 @@ class Bench(BenchConfig):
             (plot_breakdown if self.breakdown else plot)(report, self.plot)
 
 
-def show(report: dict[str, Any]) -> None:
+def show(report: "Report") -> None:
     """The report as a table for people, with what cannot be seen from its numbers."""
     from rich.console import Console
 
-    from overclock.bench.tables import table, title
+    from overclock.bench.tables import notes, table, title
 
     stdout = Console(highlight=False)
     stdout = stdout if stdout.is_terminal else Console(highlight=False, width=PIPED_WIDTH)
     stdout.print(title(report), style="bold", markup=False)
     stdout.print(table(report))
-    batches: dict[tuple[str, str], list[str]] = {}
-    for row in report["results"]:
-        if row.get("note"):
-            batches.setdefault((row["implementation"], row["note"]), []).append(f"{row['batch']:,}")
-    notes = [f"{name} (batch {' and '.join(at)}): {note}." for (name, note), at in batches.items()]
-    notes += [f"not measured: {entry['implementation']}: {entry['reason']}" for entry in report.get("skipped", [])]
-    for note in dict.fromkeys(notes):
+    for note in notes(report):
         stdout.print(note, markup=False, soft_wrap=True)
-    stdout.print(f"repeat: {report['command']}", markup=False, soft_wrap=True)
+    stdout.print(f"repeat: {report.command}", markup=False, soft_wrap=True)

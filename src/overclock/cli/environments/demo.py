@@ -62,13 +62,10 @@ class Demo:
             self._show(ended, timed)
         return EXIT_CODES[ended.outcome]
 
-    def _show(self, ended: Any, timed: list[dict[str, Any]]) -> None:
+    def _show(self, ended: Any, timed: list[Any]) -> None:
         print(f"{ended.outcome}: {ended.sentence}")
         if timed:
-            rows = [
-                [f"{one['batch']:,}", rate(one["sps"]), rate(one["original_sps"]), f"{one['speed_up']:,.0f}x"]
-                for one in timed
-            ]
+            rows = [[f"{one.batch:,}", rate(one.sps), rate(one.original_sps), f"{one.speed_up:,.0f}x"] for one in timed]
             output.table(["batch", "translation, steps/s", "original, steps/s", "speed-up"], rows)
             print(f"source: {ended.result}")
         print(f"page: {ended.page}")

@@ -28,6 +28,6 @@ class Doctor:
         if self.json:
             output.emit(report)
         else:
-            rows = [[doctor.SYMBOLS[c["status"]], c["group"], c["name"], doctor.line(c)] for c in report["checks"]]
+            rows = [[doctor.SYMBOLS[check.status], check.group, check.name, check.line] for check in report.checks]
             output.table(["", "group", "what", "found"], rows)
-        return 0 if report["ok"] else 1
+        return 0 if report.ok else 1

@@ -5,10 +5,12 @@ Not `list.py`: a submodule of that name would shadow the builtin `list` inside t
 
 import dataclasses
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from overclock.cli import output
 from overclock.env.registry import Spec, list_envs
+from overclock.results import extended
 
 SCHEMA = "overclock.list/1"
 
@@ -31,47 +33,75 @@ class List:
     def run(self) -> int:
         """Print them."""
         entries = list_envs(complain=lambda sentence: print(f"left out: {sentence}", file=sys.stderr))
-        environments = [describe(entry) | (describe_loaded(entry) if self.long else {}) for entry in entries]
+        if self.long:
+            from overclock.env.registry import make
+
+            loaded = [make(entry.id) for entry in entries]
+            listed = [describe_loaded(entry, *made) for entry, made in zip(entries, loaded, strict=True)]
+        else:
+            loaded, listed = [], [describe(entry) for entry in entries]
         if self.json:
-            output.emit({"schema": SCHEMA, "environments": environments})
+            output.emit(EnvironmentList(SCHEMA, listed))
             return 0
         columns = ["id", "reference", "summary"]
-        rows = [[e["id"], e["reference"] or "-", e["summary"]] for e in environments]
+        rows = [[one.id, one.reference or "-", one.summary] for one in listed]
         if self.long:
             columns[2:2] = ["observation", "action", "players", "max steps"]
-            for row, e in zip(rows, environments, strict=True):
-                spaces = [text(e["observation_space"]), text(e["action_space"])]
-                row[2:2] = [*spaces, str(e["num_players"]), str(e["max_steps"] or "-")]
+            for row, (env, params) in zip(rows, loaded, strict=True):
+                spaces = [text(env.observation_space(params)), text(env.action_space(params))]
+                row[2:2] = [*spaces, str(env.num_players), str(params.max_steps or "-")]
         output.table(columns, rows)
         return 0
 
 
-def describe(entry: Spec) -> dict[str, Any]:
-    """What the registry alone knows."""
-    return {
-        "id": entry.id,
-        "name": entry.name,
-        "version": entry.version,
-        "reference": entry.reference,
-        "summary": entry.summary,
-        "playable": bool(entry.renderer and entry.keys),
-        "recordable": entry.renderer is not None,
-        "verifiable": entry.twin is not None,
-        "native": entry.native is not None,
-    }
+@dataclasses.dataclass(frozen=True)
+class Listed:
+    """An environment, as far as the registry alone knows it."""
+
+    id: str
+    name: str
+    version: int
+    reference: str | None
+    summary: str
+    playable: bool
+    recordable: bool
+    verifiable: bool
+    native: bool
 
 
-def describe_loaded(entry: Spec) -> dict[str, Any]:
-    """What only the environment itself knows."""
-    from overclock.env.registry import make
+@dataclasses.dataclass(frozen=True)
+class ListedLong(Listed):
+    """The same with what only the environment itself knows; a space by its kind and the fields that kind has."""
 
-    env, params = make(entry.id)
-    return {
-        "observation_space": describe_space(env.observation_space(params)),
-        "action_space": describe_space(env.action_space(params)),
-        "num_players": env.num_players,
-        "max_steps": params.max_steps,
-    }
+    observation_space: dict[str, Any]
+    action_space: dict[str, Any]
+    num_players: int
+    max_steps: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class EnvironmentList:
+    """The report of `overclock list`."""
+
+    schema: str
+    environments: Sequence[Listed | ListedLong]
+
+
+def describe(entry: Spec) -> Listed:
+    """Read an environment's row off the registry, without loading its code."""
+    return Listed(
+        entry.id, entry.name, entry.version, entry.reference, entry.summary,
+        playable=bool(entry.renderer and entry.keys), recordable=entry.renderer is not None,
+        verifiable=entry.twin is not None, native=entry.native is not None,
+    )  # fmt: skip
+
+
+def describe_loaded(entry: Spec, env: Any, params: Any) -> ListedLong:
+    """Describe an environment that was made, too."""
+    return extended(
+        ListedLong, describe(entry), observation_space=describe_space(env.observation_space(params)),
+        action_space=describe_space(env.action_space(params)), num_players=env.num_players, max_steps=params.max_steps,
+    )  # fmt: skip
 
 
 def describe_space(space: Any) -> dict[str, Any]:
@@ -82,10 +112,11 @@ def describe_space(space: Any) -> dict[str, Any]:
     return {"kind": type(space).__name__, **fields, "shape": space.shape, "dtype": space.dtype.name}
 
 
-def text(space: dict[str, Any]) -> str:
+def text(space: Any) -> str:
     """A space in a few characters, for the table."""
-    if space["kind"] == "Dict":
-        return "{" + ", ".join(f"{name}: {text(inner)}" for name, inner in space["spaces"].items()) + "}"
-    if space["kind"] == "Discrete":
-        return f"Discrete({space['n']})"
-    return f"{space['dtype']}{list(space['shape'])}"
+    match describe_space(space):
+        case {"kind": "Dict"}:
+            return "{" + ", ".join(f"{name}: {text(inner)}" for name, inner in space.spaces) + "}"
+        case {"kind": "Discrete"}:
+            return f"Discrete({space.n})"
+    return f"{space.dtype.name}{list(space.shape)}"

@@ -61,7 +61,7 @@ class Record:
             output.emit(report)
         else:
             print(
-                f"Wrote {report['path']}: {report['frames']} frames, {report['steps']} steps, "
-                f"{report['episodes']} episodes, {report['bytes'] / 1000:.0f} kB."
+                f"Wrote {report.path}: {report.frames} frames, {report.steps} steps, "
+                f"{report.episodes} episodes, {report.bytes / 1000:.0f} kB."
             )
         return 0

@@ -102,14 +102,14 @@ class Train:
                 env_id, config, seeds, folder, self.resume, progress, devices, self.measured_peak, static
             )
         if self.host > 0:
-            return 0 if report["finished"] else EXIT_INTERRUPTED
+            return 0 if report.finished else EXIT_INTERRUPTED
         if self.json:
             output.emit(report)
-        elif report["finished"]:
+        elif report.finished:
             show(report)
-        if not report["finished"]:
+        if not report.finished:
             output.console().print(
-                f"Stopped after {report['steps']:,} steps; the same command with --resume continues.", markup=False
+                f"Stopped after {report.steps:,} steps; the same command with --resume continues.", markup=False
             )
             return EXIT_INTERRUPTED
         return 0
@@ -151,21 +151,21 @@ class Train:
         return jax.devices()
 
 
-def show(report: dict[str, Any]) -> None:
+def show(report: Any) -> None:
     """A line per seed, and where the files are."""
     rows = []
-    for entry in report["seeds"]:
-        found = entry["evaluation"]
-        spread = f"{found['return_mean']:.1f} ± {found['return_std']:.1f}"
-        rows.append([str(entry["seed"]), spread, f"{found['return_min']:.1f}", entry["policy"]])
-    output.table(["seed", "return", "worst episode", "policy"], rows, title=f"{report['env']}, 100 episodes per seed")
-    where = report["device"] if report["devices"] == 1 else f"{report['devices']} x {report['device']}"
+    for entry in report.seeds:
+        found = entry.evaluation
+        spread = f"{found.return_mean:.1f} ± {found.return_std:.1f}"
+        rows.append([str(entry.seed), spread, f"{found.return_min:.1f}", entry.policy])
+    output.table(["seed", "return", "worst episode", "policy"], rows, title=f"{report.env}, 100 episodes per seed")
+    where = report.device if report.devices == 1 else f"{report.devices} x {report.device}"
     print(
-        f"{report['steps']:,} steps per seed in {report['seconds']:.1f} s on {where} "
-        f"(and {report['compile_seconds']:.1f} s to compile); curves: {report['output']}/curve.json"
+        f"{report.steps:,} steps per seed in {report.seconds:.1f} s on {where} "
+        f"(and {report.compile_seconds:.1f} s to compile); curves: {report.output}/curve.json"
     )
-    used = "" if report["mfu"] is None else f", MFU {report['mfu']:.1%} of the {report['peak_source']} peak"
-    print(f"{report['steps_per_second']:,.0f} steps/s with {report['parameters']:,} parameters{used}")
+    used = "" if report.mfu is None else f", MFU {report.mfu:.1%} of the {report.peak_source} peak"
+    print(f"{report.steps_per_second:,.0f} steps/s with {report.parameters:,} parameters{used}")
 
 
 @contextlib.contextmanager

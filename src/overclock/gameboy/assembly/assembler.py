@@ -253,8 +253,7 @@ class _Assembly:
         value = parse_expression(found.number, self.characters) if found.number else None
         address = self.address
         self._place(
-            found.instruction.size,
-            lambda lookup: encode(found.instruction, value(lookup) if value else 0, address),
+            found.instruction.size, lambda lookup: encode(found.instruction, value(lookup) if value else 0, address)
         )
 
     # Bytes.

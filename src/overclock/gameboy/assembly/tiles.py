@@ -14,8 +14,3 @@ def row_bytes(pixels: str) -> bytes:
     low = sum((shade & 1) << (WIDTH - 1 - x) for x, shade in enumerate(shades))
     high = sum((shade >> 1) << (WIDTH - 1 - x) for x, shade in enumerate(shades))
     return bytes([low, high])
-
-
-def tile_bytes(rows: str) -> bytes:
-    """A whole tile (or several), one row per line or blank-separated word."""
-    return b"".join(row_bytes(row) for row in rows.split())

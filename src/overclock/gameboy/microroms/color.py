@@ -110,11 +110,8 @@ def color_wram_has_banks() -> MicroRom:
     """D000 shows one of seven banks; 0 means 1."""
     body = ""
     for bank in range(9):
-        body += (
-            store("SVBK", bank)
-            + note("SVBK")
-            + code(f"ld a, {0x60 + bank}", "ld [0xD000], a", f"ld [0xD7{bank:02X}], a")
-        )
+        body += store("SVBK", bank) + note("SVBK")
+        body += code(f"ld a, {0x60 + bank}", "ld [0xD000], a", f"ld [0xD7{bank:02X}], a")
     for bank in (1, 0, 7, 3, 2, 5, 4, 6):
         body += store("SVBK", bank) + code("ld a, [0xD000]", "ld [hl+], a", "ld a, [0xF000]", "ld [hl+], a")
     body += store("SVBK", 1)
@@ -126,15 +123,10 @@ def color_vram_has_two_banks() -> MicroRom:
     """VBK's bit 0 chooses the bank of VRAM."""
     body = store("LCDC", 0)
     for bank in (0, 1, 0xFE, 0xFF):
-        body += (
-            store("VBK", bank) + note("VBK") + code(f"ld a, {bank ^ 0x33}", "ld [0x8010], a", f"ld [0x98{bank:02X}], a")
-        )
-    body += (
-        store("VBK", 0)
-        + code("ld a, [0x8010]", "ld [hl+], a")
-        + store("VBK", 1)
-        + code("ld a, [0x8010]", "ld [hl+], a")
-    )
+        body += store("VBK", bank)
+        body += note("VBK") + code(f"ld a, {bank ^ 0x33}", "ld [0x8010], a", f"ld [0x98{bank:02X}], a")
+    for bank in (0, 1):
+        body += store("VBK", bank) + code("ld a, [0x8010]", "ld [hl+], a")
     return _color(body)
 
 
@@ -180,9 +172,8 @@ def color_palettes_in_mid_frame() -> MicroRom:
     """A palette may change between lines."""
     body = code("call color_scene") + store("LCDC", 0x91) + code("ld e, 0", "frame:")
     for number, line in enumerate(range(10, 140, 20)):
-        body += (
-            wait_line(line, f"l{number}") + store("BCPS", 0x80 | number * 8) + code("ld a, e", "ldh [BCPD], a", "inc e")
-        )
+        body += wait_line(line, f"l{number}")
+        body += store("BCPS", 0x80 | number * 8) + code("ld a, e", "ldh [BCPD], a", "inc e")
     return _color(body + code("jp frame"), after=COLOR_SCENE, frames=24)
 
 
@@ -209,9 +200,8 @@ def color_copy_in_hblanks_stopped() -> MicroRom:
     """A copy by HBlanks can be stopped and another started."""
     body = fill_c100(0x0C00) + wait_line(20, "a")
     body += store("HDMA1", 0xC1) + store("HDMA2", 0) + store("HDMA3", 0x80) + store("HDMA4", 0) + store("HDMA5", 0xBF)
-    body += (
-        wait_line(40, "b") + note("HDMA5") + store("HDMA5", 0x00) + note("HDMA5") + wait_line(60, "c") + note("HDMA5")
-    )
+    body += wait_line(40, "b") + note("HDMA5") + store("HDMA5", 0x00)
+    body += note("HDMA5") + wait_line(60, "c") + note("HDMA5")
     body += store("HDMA5", 0x83) + wait_line(80, "d") + note("HDMA5")
     return _color(body, after=FILL, frames=10)
 
@@ -229,9 +219,8 @@ def color_other_registers() -> MicroRom:
     body = ""
     for address in (*range(0xFF4C, 0xFF50), *range(0xFF56, 0xFF68), *range(0xFF6C, 0xFF80)):
         if address not in (0xFF4D, 0xFF4F, 0xFF70):
-            body += (
-                note(f"{address:#x}") + store(f"{address:#x}", 0xFF) + note(f"{address:#x}") + store(f"{address:#x}", 0)
-            )
+            body += note(f"{address:#x}") + store(f"{address:#x}", 0xFF)
+            body += note(f"{address:#x}") + store(f"{address:#x}", 0)
             body += note(f"{address:#x}")
     return _color(body)
 

@@ -39,9 +39,8 @@ def _rom_banks(kind: str, banks: int, logos: bool = False) -> MicroRom:
     if kind == "mbc5":
         body += _write(0x3000, 1) + READ + _write(0x2000, 0) + READ + _write(0x3000, 0) + READ
     if kind == "mbc2":
-        body += (
-            _write(0x2000, 5) + READ + _write(0x0100, 7) + READ + _write(0x3F00, 9) + READ + _write(0x3E00, 3) + READ
-        )
+        body += _write(0x2000, 5) + READ + _write(0x0100, 7)
+        body += READ + _write(0x3F00, 9) + READ + _write(0x3E00, 3) + READ
     body += code("ld a, [0x0000]", "ld [hl+], a", "ld a, [0x0150]", "ld [hl+], a")
     return micro(body, kind=kind, after=_marked(banks, logos), frames=3)
 
@@ -87,9 +86,8 @@ def mapper_mbc1_modes() -> MicroRom:
     body = _write(0x0000, 0x0A) + code("ld a, [0x0150]", "ld [hl+], a")
     for mode in (0, 1, 0, 1):
         for upper in (0, 1, 3, 2):
-            body += (
-                _write(0x4000, upper) + _write(0x6000, mode) + _write(0xA000, 0x40 + 8 * mode + upper) + RAM_TRY + READ
-            )
+            body += _write(0x4000, upper) + _write(0x6000, mode)
+            body += _write(0xA000, 0x40 + 8 * mode + upper) + RAM_TRY + READ
             body += _write(0x4000, 0)
     return micro(body, kind="mbc1+ram", ram_kib=32, after=_marked(32), frames=3)
 

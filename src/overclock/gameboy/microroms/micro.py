@@ -114,9 +114,6 @@ def nops(count: int) -> str:
     return "    nop\n" * count
 
 
-LCD_OFF = """    xor a
-    ldh [LCDC], a
-"""
 LINE_WAIT = ".wait_{label}:\n    ldh a, [LY]\n    cp {line}\n    jr nz, .wait_{label}\n"
 
 

@@ -144,24 +144,15 @@ def ppu_stat_low_bits_are_read_only() -> MicroRom:
     return micro(body)
 
 
-@ROMS.rom
-def ppu_vram_while_drawing() -> MicroRom:
-    """VRAM cannot be read while the PPU draws from it.
+@ROMS.each({"ppu_vram_while_drawing": ("0x8123",), "ppu_oam_while_searching": ("0xFE10",)})
+def _memory_in_use(address: str) -> MicroRom:
+    """VRAM cannot be read while the PPU draws from it, and OAM not while the PPU searches and draws.
 
     Every way to read and write memory, at many places of a line.
     """
-    body = code("ld de, 0x8123", "ld b, 150", ".again:", "ld a, b", "ld [de], a", "ld a, [de]", "ld [hl+], a")
-    body += code("ld a, [0x8123]", "ld [hl+], a", "push hl", "ld hl, 0x8123", "ld c, [hl]", "ld a, [hl]", "pop hl")
-    body += code("ld [hl+], a", "ld a, c", "ld [hl+], a") + note("STAT") + code("dec b", "jr nz, .again")
-    return micro(body)
-
-
-@ROMS.rom
-def ppu_oam_while_searching() -> MicroRom:
-    """OAM cannot be read while the PPU searches and draws."""
-    body = code("ld de, 0xFE10", "ld b, 150", ".again:", "ld a, b", "ld [de], a", "ld a, [de]", "ld [hl+], a")
-    body += code("ld a, [0xFE10]", "ld [hl+], a", "push hl", "ld hl, 0xFE10", "ld c, [hl]", "ld a, [hl]", "pop hl")
-    body += code("ld [hl+], a", "ld a, c", "ld [hl+], a") + note("STAT") + code("dec b", "jr nz, .again")
+    body = code(f"ld de, {address}", "ld b, 150", ".again:", "ld a, b", "ld [de], a", "ld a, [de]", "ld [hl+], a")
+    body += code(f"ld a, [{address}]", "ld [hl+], a", "push hl", f"ld hl, {address}", "ld c, [hl]", "ld a, [hl]")
+    body += code("pop hl", "ld [hl+], a", "ld a, c", "ld [hl+], a") + note("STAT") + code("dec b", "jr nz, .again")
     return micro(body)
 
 
@@ -183,9 +174,8 @@ def _access_through_a_line(address: int, access: str) -> MicroRom:
     body = store("STAT", 0x20) + store("IE", 2)
     for wait in range(114):
         body += code(f"ld de, {address:#x}", "push hl", "ld h, d", "ld l, e") + store("IF", 0) + code("ld c, 0x5A")
-        body += (
-            code("halt", f"ld a, {wait}") + nops(wait) + code(access, "ld b, a", "ldh a, [STAT]", "ld c, a", "pop hl")
-        )
+        body += code("halt", f"ld a, {wait}")
+        body += nops(wait) + code(access, "ld b, a", "ldh a, [STAT]", "ld c, a", "pop hl")
         body += code("ld a, b", "ld [hl+], a", "ld a, c", "ld [hl+], a", f"ld a, [{address:#x}]", "ld [hl+], a")
     return micro(body, frames=8)
 

@@ -94,9 +94,8 @@ def _interrupted(seed: int) -> MicroRom:
         + store("TMA", rng.randrange(256))
         + store("TAC", 4 | rng.randrange(4))
     )
-    body += (
-        store("LYC", rng.randrange(154)) + store("STAT", rng.choice((0x40, 0x08, 0x20, 0x68))) + code("ei", "outer:")
-    )
+    body += store("LYC", rng.randrange(154))
+    body += store("STAT", rng.choice((0x40, 0x08, 0x20, 0x68))) + code("ei", "outer:")
     for i in range(10):
         body += code(f"ld a, {rng.randrange(2, 12)}", f"ld [{0xC3E0 + i:#x}], a", f"round_{i}:") + _block(rng, 16)
         body += rng.choice(

@@ -57,15 +57,13 @@ def dma_hides_oam_from_its_first_byte_on() -> MicroRom:
             body += code(*read, "ld [hl+], a", "ld sp, 0xDFF0") + nops(180)
     body += code("ld bc, 0xFE10", "ld a, 0xC1", "ld [de], a", *["nop"] * 20, "ld [de], a", "ld a, [bc]", "ld [hl+], a")
     for wait in range(4):  # started again before the first byte was due
-        body += (
-            code("ld a, 0xC1", "ld [de], a", "ld [de], a") + nops(wait) + code("ld a, [bc]", "ld [hl+], a") + nops(180)
-        )
+        body += code("ld a, 0xC1", "ld [de], a", "ld [de], a") + nops(wait)
+        body += code("ld a, [bc]", "ld [hl+], a") + nops(180)
     for wait in range(156, 166):  # and what LD A,[HL] sees of the end
         body += code("push hl", "ld hl, 0xFE10", "ld a, 0xC1", "ld [de], a") + nops(wait)
         body += code("ld a, [hl]", "pop hl", "ld [hl+], a") + nops(20)
-        body += (
-            code("push hl", "ld hl, 0xFE10", "ld a, 0xC1", "ld [de], a") + nops(40) + store("DMA", 0xC1) + nops(wait)
-        )
+        body += code("push hl", "ld hl, 0xFE10", "ld a, 0xC1", "ld [de], a") + nops(40)
+        body += store("DMA", 0xC1) + nops(wait)
         body += code("ld a, [hl]", "pop hl", "ld [hl+], a") + nops(20)
     return micro(body, after=FILL)
 

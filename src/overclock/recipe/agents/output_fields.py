@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from overclock.recipe.gateway.dialects.fields import Json
 from overclock.recipe.gateway.usage import Usage
 
 STATUS = re.compile(
@@ -57,7 +58,7 @@ def words(value: Any) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def word(answer: dict[str, Any], name: str) -> str | None:
+def word(answer: Json, name: str) -> str | None:
     """An entry that is a text, or None."""
     return words(answer.get(name)) or None
 
@@ -78,7 +79,7 @@ def json_value(text: str, opening: str) -> Any:
     raise UnreadableError
 
 
-def json_object(text: str, required: bool = True) -> dict[str, Any]:
+def json_object(text: str, required: bool = True) -> Json:
     """The first object; an empty one where it is not required and there is none."""
     try:
         return json_value(text, "{")
@@ -88,7 +89,7 @@ def json_object(text: str, required: bool = True) -> dict[str, Any]:
         return {}
 
 
-def json_lines(text: str) -> Iterator[dict[str, Any]]:
+def json_lines(text: str) -> Iterator[Json]:
     """The lines that are JSON objects; UnreadableError if there is none."""
     found = False
     for line in text.splitlines():

@@ -22,6 +22,7 @@ from overclock.recipe.agents.output_fields import (
     word,
     words,
 )  # fmt: skip
+from overclock.recipe.gateway.dialects.fields import Json
 from overclock.recipe.gateway.usage import Usage
 
 NO_WORDS = "an error without words"
@@ -65,7 +66,7 @@ def _gemini(stdout: str, stderr: str) -> Output:
     return Output(words(answer.get("response")), usage, word(answer, "session_id"))
 
 
-def _gemini_usage(models: dict[str, Any]) -> Usage:
+def _gemini_usage(models: Json) -> Usage:
     calls = prompt = cached = output = thoughts = 0
     for model in models.values():
         tokens = model["tokens"]
@@ -96,7 +97,7 @@ def _claude(stdout: str, stderr: str) -> Output:
     )
 
 
-def _claude_usage(answer: dict[str, Any]) -> Usage:
+def _claude_usage(answer: Json) -> Usage:
     tokens = answer["usage"]
     read, written = count(tokens["cache_read_input_tokens"]), count(tokens["cache_creation_input_tokens"])
     models = answer.get("modelUsage", {}).values()
@@ -131,7 +132,7 @@ def _codex(stdout: str, stderr: str) -> Output:
     return Output(text, usage, session, error)
 
 
-def _codex_usage(tokens: dict[str, Any], turns: int) -> Usage:
+def _codex_usage(tokens: Json, turns: int) -> Usage:
     return counted(
         calls=turns,
         input_tokens=count(tokens["input_tokens"]),
@@ -161,7 +162,7 @@ def _qwen(stdout: str, stderr: str) -> Output:
     )
 
 
-def _qwen_usage(answer: dict[str, Any]) -> Usage:
+def _qwen_usage(answer: Json) -> Usage:
     tokens, models = answer["usage"], answer.get("stats", {}).get("models", {})
     requests = [count(model["api"]["totalRequests"]) for model in models.values() if "api" in model]
     return counted(

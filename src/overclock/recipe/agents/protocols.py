@@ -10,11 +10,12 @@ import json
 from typing import Any
 
 from overclock.recipe.agents.output_fields import UnreadableError, count, counted, usage_of, words
+from overclock.recipe.agents.tools import ToolDescription
+from overclock.recipe.gateway.dialects.fields import Json
 from overclock.recipe.gateway.usage import Usage
 
 Results = list[tuple["Call", str, bool]]  # what a tool returned, and whether that is an error
-ToolDescriptions = dict[str, tuple[str, dict[str, Any]]]
-Message = dict[str, Any]
+Message = Json  # of a conversation, as the provider defines it
 OUTPUT_TOKENS = 32_000  # of one answer; Anthropic wants to be told
 
 
@@ -50,7 +51,7 @@ class OpenAI:
     def start(self, prompt: str) -> list[Message]:
         return [{"role": "user", "content": prompt}]
 
-    def request(self, model: str, messages: list[Message], tools: ToolDescriptions) -> dict[str, Any]:
+    def request(self, model: str, messages: list[Message], tools: dict[str, ToolDescription]) -> Json:
         functions = [
             {"type": "function", "function": {"name": name, "description": text, "parameters": schema}}
             for name, (text, schema) in tools.items()
@@ -90,7 +91,7 @@ class Anthropic:
         block = {"type": "text", "text": prompt, "cache_control": {"type": "ephemeral"}}
         return [{"role": "user", "content": [block]}]
 
-    def request(self, model: str, messages: list[Message], tools: ToolDescriptions) -> dict[str, Any]:
+    def request(self, model: str, messages: list[Message], tools: dict[str, ToolDescription]) -> Json:
         described = [
             {"name": name, "description": text, "input_schema": schema} for name, (text, schema) in tools.items()
         ]
@@ -125,7 +126,7 @@ def _parsed(arguments: Any) -> Any:
         return None
 
 
-def _openai_usage(tokens: dict[str, Any]) -> Usage:
+def _openai_usage(tokens: Json) -> Usage:
     cached = (tokens.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
     reasoning = (tokens.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0
     return counted(
@@ -133,7 +134,7 @@ def _openai_usage(tokens: dict[str, Any]) -> Usage:
     )
 
 
-def _anthropic_usage(tokens: dict[str, Any]) -> Usage:
+def _anthropic_usage(tokens: Json) -> Usage:
     read = count(tokens.get("cache_read_input_tokens") or 0)
     written = count(tokens.get("cache_creation_input_tokens") or 0)
     return counted(1, count(tokens["input_tokens"]) + read + written, read, written, count(tokens["output_tokens"]))

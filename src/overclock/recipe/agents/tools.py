@@ -9,11 +9,20 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
+
+from overclock.recipe.gateway.dialects.fields import Json
 
 READ_LIMIT = 200_000  # characters of one answer; longer files are read in parts
 WRITE_LIMIT = 2_000_000  # characters of one file
 LISTED = 1000  # files
+
+
+class ToolDescription(NamedTuple):
+    """A tool as it is offered to a model: what it does, and the JSON schema of its arguments."""
+
+    text: str
+    schema: Json
 
 
 class ToolError(Exception):
@@ -97,21 +106,21 @@ class WorkFolder:
                     yield place.relative_to(self.root).as_posix()
 
 
-def _schema(**properties: str) -> dict[str, Any]:
+def _schema(**properties: str) -> Json:
     described = {name: {"type": "string", "description": text} for name, text in properties.items()}
     return {"type": "object", "properties": described, "required": list(properties), "additionalProperties": False}
 
 
 PATH = "relative to the work folder"
-DESCRIPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
-    "list_files": ("List the files of the work folder.", _schema()),
-    "read_file": ("Read a text file.", _schema(path=PATH)),
-    "write_file": ("Create or replace a text file.", _schema(path=PATH, content="the whole content")),
-    "replace_text": (
+DESCRIPTIONS: dict[str, ToolDescription] = {
+    "list_files": ToolDescription("List the files of the work folder.", _schema()),
+    "read_file": ToolDescription("Read a text file.", _schema(path=PATH)),
+    "write_file": ToolDescription("Create or replace a text file.", _schema(path=PATH, content="the whole content")),
+    "replace_text": ToolDescription(
         "Replace a text that occurs exactly once in a file.",
         _schema(path=PATH, old="the text as it is now, with enough around it to be unique", new="the text instead"),
     ),
-    "check": ("Run the checks on the files as they are now and get the first failure.", _schema()),
+    "check": ToolDescription("Run the checks on the files as they are now and get the first failure.", _schema()),
 }
 
 
@@ -121,8 +130,7 @@ class Tools:
     def __init__(self, folder: Path, check: Callable[[], str] | None = None) -> None:
         self.folder, self.check = WorkFolder(folder), check
 
-    def descriptions(self) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Name -> (what it does, JSON schema of its arguments)."""
+    def descriptions(self) -> dict[str, ToolDescription]:
         return {name: entry for name, entry in DESCRIPTIONS.items() if name != "check" or self.check is not None}
 
     def call(self, name: str, arguments: Any) -> tuple[str, bool]:
@@ -136,7 +144,7 @@ class Tools:
         offered = self.descriptions()
         if name not in offered:
             raise ToolError(f"There is no tool '{name}'; there are {', '.join(offered)}.")
-        wanted = offered[name][1]["required"]
+        wanted = offered[name].schema["required"]
         if not isinstance(arguments, dict) or not all(isinstance(arguments.get(key), str) for key in wanted):
             raise ToolError(f"{name} takes a JSON object with the texts: {', '.join(wanted) or 'none'}.")
         given = {key: arguments[key] for key in wanted}

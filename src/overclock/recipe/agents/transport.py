@@ -9,6 +9,7 @@ from typing import Any
 
 from overclock.errors import MissingError
 from overclock.recipe.agents.outputs import REFUSING
+from overclock.recipe.gateway.dialects.fields import Json
 
 BUSY = (408, 409, 429, 500, 502, 503, 504, 529)
 RETRIES = 4
@@ -48,7 +49,7 @@ class Connection:
     stop: threading.Event
     pause: Callable[[float], object] | None = None  # how to wait; by default until the stop is set
 
-    def ask(self, body: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, body: Json) -> Json:
         """Send a request and return the JSON object of the answer; raises FailedError or OutOfTimeError."""
         wait = FIRST_PAUSE
         for _ in range(RETRIES):
@@ -71,7 +72,7 @@ class Connection:
             raise OutOfTimeError
         return left
 
-    def _try(self, body: dict[str, Any]) -> dict[str, Any]:
+    def _try(self, body: Json) -> Json:
         httpx = _httpx()
         try:
             headers = {"content-type": "application/json", **self.headers}

@@ -59,7 +59,7 @@ def require_sites(state: Sequence[StateField], reset: Sequence[DrawField], step:
         raise UsageError("some of its draws have a site and others have none")
     for draws in (reset, step):
         sites = [site_of(draw) for draw in draws if draw.site is not None]
-        for parts in ([site.where for site in sites], [site.name for site in sites]):
+        for parts in ([str(site.place) for site in sites], [site.name for site in sites]):
             if twice := [one for one in parts if parts.count(one) > 1]:
                 raise UsageError(f"two of its draws are '{twice[0]}'")
     inputs = {ACTION, *(field.name for field in state)}  # which a step has besides its draws
@@ -92,8 +92,9 @@ def site_of(draw: DrawField) -> Site:
 def draw_field(site: Site) -> DrawField:
     """A site as a draw of a contract."""
     shown = ", ".join(f"{name}={value!r}" for name, value in site.arguments)
+    place = str(site.place)
     return DrawField(
-        site.name, site.method, shown, site.leaf_shape, site.where, site.form, site.count, site.source, site.dtype
+        site.name, site.method, shown, site.leaf_shape, place, site.form, site.count, site.source, site.dtype
     )
 
 

@@ -1,6 +1,6 @@
-"""What may be exported: the result of a run that is done, byte for byte as the judge has accepted it.
+"""Finds what may be exported: the result of a run that is done, byte for byte as the judge has accepted it.
 
-The contract, the scenarios and the reference go along with it, so these must be the ones it was judged by.
+The contract, the scenarios and the reference are exported too, so they must be the ones it was judged by.
 """
 
 import dataclasses
@@ -28,7 +28,7 @@ AGAIN = "translate the project again with `overclock translate`"
 
 @dataclasses.dataclass(frozen=True)
 class Accepted:
-    """A program that holds, with what it was judged by; the project has the levels of its run."""
+    """An accepted program and what it was judged by; the project has the levels of its run."""
 
     project: Project
     run: Path
@@ -38,7 +38,7 @@ class Accepted:
 
 
 def accepted(project: Path | None = None, run: str | None = None) -> Accepted:
-    """The result of a run, by default of the newest one that is done; UsageError where there is none to be had."""
+    """The result of a run, by default of the newest that is done; UsageError if there is none."""
     with Run.open(_run_folder(project, run)) as found:
         events = found.journal.events()
         ended, started = ending(events), last(events, "run started")
@@ -104,7 +104,7 @@ def _project_of(run: Run) -> Project:
 
 
 def _judged_by(project: Project, run_id: str, events: Sequence[Event], chosen: str | None) -> str:
-    """The name of the rules by which every level of the run has accepted its result."""
+    """The name of the stored rules by which every level accepted the result; UsageError if a level did not."""
     whole = [
         e.facts for e in events if e.kind == "judged" and e.facts["candidate"] == chosen and not e.facts.get("module")
     ]
@@ -122,7 +122,7 @@ def _judged_by(project: Project, run_id: str, events: Sequence[Event], chosen: s
 
 
 def _require_unchanged(project: Project, scenarios: Path, rules: dict[str, Any]) -> None:
-    """Refuse to send a program into the world with another contract than the one it holds to."""
+    """UsageError if the contract, the scenarios or the reference changed since the program was judged."""
     reference = dataclasses.asdict(project.reference)
     reference.pop("path")
     codec = project.contract.codec

@@ -1,4 +1,4 @@
-"""What a candidate's `make()` returns, asked in the candidate's own worker: how its package can make it again."""
+"""Asks a candidate's worker which class its `make()` returns, so that its package can make the environment again."""
 
 import dataclasses
 from typing import Any
@@ -14,7 +14,7 @@ from overclock.verify.sides.subject import SubjectSpec
 
 
 @dataclasses.dataclass(frozen=True)
-class Made:
+class EnvironmentClass:
     """The class of the environment, and whether `Class()` is the same environment as the one that was judged."""
 
     cls: str
@@ -23,32 +23,31 @@ class Made:
     default: bool  # whether its parameters are those of `default_params`
 
 
-def asked(spec: SubjectSpec) -> SubjectSpec:
-    """A candidate's subject that also answers `made`."""
-    return dataclasses.replace(spec, entry_point=EntryPoint.of(MadeCandidate))
+def with_class_call(spec: SubjectSpec) -> SubjectSpec:
+    """The spec of a `ClassSubject` with the options of a candidate's subject."""
+    return dataclasses.replace(spec, entry_point=EntryPoint.of(ClassSubject))
 
 
-def made_by(performance: ProcessSubject) -> Made:
-    """What such a worker says; UsageError where users of the environment would not get what was judged."""
-    made = Made(**performance.ask("made"))
-    if not made.default:
+def environment_class(performance: ProcessSubject) -> EnvironmentClass:
+    """Ask the worker of a `ClassSubject`; UsageError if `default_params` differ from what was judged."""
+    found = EnvironmentClass(**performance.ask("environment_class"))
+    if not found.default:
         raise UsageError(
-            f"Its make() returns other parameters than {made.cls}.default_params(), which everybody would play with "
+            f"Its make() returns other parameters than {found.cls}.default_params(), which everybody would play with "
             "who names none; let both be the same and translate again."
         )
-    return made
+    return found
 
 
-class MadeCandidate(CandidateSubject):
-    """A candidate that also tells how it was made."""
+class ClassSubject(CandidateSubject):
+    """A candidate's subject that also answers the call `environment_class`."""
 
     def describe(self) -> dict[str, Any]:
-        """As `Subject.describe`."""
         known = super().describe()
-        return {**known, "calls": [*known["calls"], "made"]}
+        return {**known, "calls": [*known["calls"], "environment_class"]}
 
-    def made(self) -> dict[str, Any]:
-        """The fields of `Made`."""
+    def environment_class(self) -> dict[str, Any]:
+        """The fields of an `EnvironmentClass`."""
         env, params = self.rules
         cls = type(env)
         try:
@@ -59,4 +58,4 @@ class MadeCandidate(CandidateSubject):
         leaves = zip(jax.tree.leaves(params), jax.tree.leaves(default), strict=False)
         same = jax.tree.structure(params) == jax.tree.structure(default)
         same = same and all(np.array_equal(one, other) for one, other in leaves)
-        return dataclasses.asdict(Made(cls.__name__, cls.__module__.partition(".")[2], plain, same))
+        return dataclasses.asdict(EnvironmentClass(cls.__name__, cls.__module__.partition(".")[2], plain, same))

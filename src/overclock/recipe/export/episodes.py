@@ -1,4 +1,4 @@
-"""Episodes of a reference, recorded with their draws, so that an exported environment can be compared without it.
+"""Records episodes of a reference with their draws, so that an exported environment can be compared without it.
 
 The comparison is that of level 3: `rollout.compare_sides` plays a recording as it plays a reference, so fields,
 tolerances, horizons and excuses are the contract's own.
@@ -27,7 +27,7 @@ PARTS = ("outputs", "state", "draws")
 def record_episodes(
     twin: Twin, reference: ProcessSubject, performance: ProcessSubject, seed: int
 ) -> tuple["Recording", RolloutResult]:
-    """Play both sides by random legal actions; what the reference showed, and how the other one compared with it."""
+    """Play both sides by random legal actions; returns the reference's recording and the comparison."""
     recorder = _Recorder(reference)
     result = compare_sides(
         cast(ProcessSubject, recorder), performance, cut(twin, STEP_LIMIT), EPISODES, "per_step", twin.strictest,
@@ -39,7 +39,7 @@ def record_episodes(
 def replay(
     twin: Twin, recording: "Recording", performance: ProcessSubject, mode: Mode, precision: Precision
 ) -> RolloutResult:
-    """The same comparison with what was recorded in the place of the reference."""
+    """Compare the performance side with a recording instead of the reference."""
     played = _Played(recording, performance.describe())
     return compare_sides(
         cast(ProcessSubject, played), performance, cut(twin, recording.step_limit), recording.episodes, mode,
@@ -90,7 +90,7 @@ class Recording:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "Recording":
-        """The inverse of `to_bytes`."""
+        """The recording of which `to_bytes` made `content`."""
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         counts, moments = {"reset": 0, "step": 0}, []
@@ -108,7 +108,7 @@ def _row(arrays: Arrays, prefix: str, row: int) -> Arrays:
 
 
 class _Recorder:
-    """A reference that plays as usual and keeps what it shows."""
+    """A reference that also keeps every observation it returns."""
 
     def __init__(self, reference: ProcessSubject) -> None:
         self.num_envs, self.description, self._reference = reference.num_envs, reference.description, reference
@@ -129,10 +129,10 @@ class _Recorder:
 
 
 class _Played:
-    """A recording in the place of a reference: it shows what comes next, whatever it is given.
+    """A recording in the place of a reference: it returns the next observation, whatever the action.
 
-    It does not know which actions there were, only those that were taken; it says what the other side says, which was
-    compared with the reference when it was recorded.
+    It knows only the actions that were taken, so its description is that of the other side, which was compared with the
+    reference when it was recorded.
     """
 
     def __init__(self, recording: Recording, description: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The files of an exported package, by their paths: all are made before any is written."""
+"""Makes all files of an exported package in memory, by their paths."""
 
 import dataclasses
 import json
@@ -10,7 +10,7 @@ from overclock.errors import MissingError
 from overclock.files import finite
 from overclock.recipe.contract.file import FILE as CONTRACT
 from overclock.recipe.export.accepted import Accepted
-from overclock.recipe.export.environment_class import Made
+from overclock.recipe.export.environment_class import EnvironmentClass
 from overclock.recipe.export.episodes import Recording
 from overclock.recipe.export.names import Names
 from overclock.recipe.export.origin import Origin
@@ -30,9 +30,9 @@ TEMPLATES = {  # file -> its template
 
 
 def package_files(
-    accepted: Accepted, names: Names, origin: Origin, made: Made, recording: Recording
+    accepted: Accepted, names: Names, origin: Origin, made: EnvironmentClass, recording: Recording
 ) -> dict[str, bytes]:
-    """Everything that the folder of the package holds."""
+    """{path: content} of every file of the package."""
     several = set(accepted.frozen.files) != {f"{MAIN}.py"}
     inside = f"src/{names.package}"
     facts = {
@@ -55,15 +55,15 @@ def package_files(
     return files
 
 
-def _entry_point(names: Names, made: Made, several: bool) -> str:
-    """The class where it makes the environment by itself: tools that look into a class can then look into it."""
+def _entry_point(names: Names, made: EnvironmentClass, several: bool) -> str:
+    """The entry point: the class if `Class()` makes the judged environment, because tools can look into a class."""
     if several:
         return f"{names.package}:make"
     return f"{names.package}.{MAIN}:{made.cls if made.plain and made.module == MAIN else 'make'}"
 
 
 def _verification(accepted: Accepted, names: Names, origin: Origin) -> dict[str, bytes]:
-    """A project's folder without what is ours alone, and the report of the run that accepted the program."""
+    """The project's folder without what belongs to this machine, and the report of the accepting run."""
     project = accepted.project
     report = _portable(accepted.report, accepted.run, origin)
     files = {
@@ -78,7 +78,7 @@ def _verification(accepted: Accepted, names: Names, origin: Origin) -> dict[str,
 
 
 def _portable_project(project: Project, names: Names, origin: Origin) -> Project:
-    """The project as others need it: no places on this machine, no agent, no other program to be compared with."""
+    """The project without paths of this machine, without its agent and other programs to compare with."""
     return dataclasses.replace(
         project,
         name=names.package,

@@ -1,4 +1,4 @@
-"""What an exported environment is called: its id, and the Python package that brings it."""
+"""Chooses the names of an exported environment: its id, and its Python package."""
 
 import dataclasses
 import importlib.util
@@ -74,7 +74,7 @@ def _groups_of(package: str) -> set[str]:
 
 
 def _module_exists(package: str) -> bool:
-    """Folders without Python files of their own, such as a project's, are no modules."""
+    """Whether a module can be imported; a folder without Python files, such as a project's, is none."""
     try:
         found = importlib.util.find_spec(package)
     except (ImportError, ValueError):

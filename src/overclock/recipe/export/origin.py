@@ -1,4 +1,4 @@
-"""Where a reference comes from: the installed distribution that brings it, its version, and the licence it states."""
+"""Finds the installed distribution of a reference, its version, and the licence it states."""
 
 import dataclasses
 import importlib.metadata
@@ -31,7 +31,7 @@ class Origin:
 
     @property
     def requirement(self) -> str | None:
-        """What to install to have this very reference."""
+        """What pip has to install to get this very reference; None where that is not known."""
         return None if self.distribution is None else f"{self.distribution}=={self.version}"
 
 

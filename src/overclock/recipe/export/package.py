@@ -1,4 +1,4 @@
-"""`export`: the accepted result of a project as a pip-installable package, with its tests and the report about it."""
+"""`export`: writes the accepted result of a project as a pip-installable package, with its tests and its report."""
 
 import contextlib
 import dataclasses
@@ -11,7 +11,7 @@ from pathlib import Path
 from overclock.errors import UsageError
 from overclock.files import check_folder, require_empty
 from overclock.recipe.export.accepted import Accepted, accepted
-from overclock.recipe.export.environment_class import Made, asked, made_by
+from overclock.recipe.export.environment_class import EnvironmentClass, environment_class, with_class_call
 from overclock.recipe.export.episodes import LANES, MODES, Recording, record_episodes, replay
 from overclock.recipe.export.files import package_files
 from overclock.recipe.export.names import names_for
@@ -73,12 +73,12 @@ def export(
     )
 
 
-def _play(found: Accepted, sandbox: str) -> tuple[Recording, RolloutResult, Made]:
-    """Record episodes that nobody has seen yet; a program that does not hold beside them is not exported."""
+def _play(found: Accepted, sandbox: str) -> tuple[Recording, RolloutResult, EnvironmentClass]:
+    """Record new episodes and compare the program with them; UsageError if it differs."""
     timeout = found.project.limits.timeout
     with unpacked(found.frozen) as candidate, contextlib.ExitStack() as processes:
         twin = project_twin(found.project, candidate, found.scenarios, sandbox)
-        twin = dataclasses.replace(twin, performance=asked(twin.performance))
+        twin = dataclasses.replace(twin, performance=with_class_call(twin.performance))
         sides: dict[Precision, ProcessSubject] = {
             precision: processes.enter_context(
                 ProcessSubject(twin.performance_in(precision), LANES, "the translation", timeout)
@@ -91,7 +91,7 @@ def _play(found: Accepted, sandbox: str) -> tuple[Recording, RolloutResult, Made
         for precision, side in sides.items():
             for mode in MODES:
                 _require_held(twin, replay(twin, recording, side, mode, precision))
-        return recording, result, made_by(sides[twin.strictest])
+        return recording, result, environment_class(sides[twin.strictest])
 
 
 def _require_held(twin: Twin, result: RolloutResult) -> None:
@@ -106,7 +106,7 @@ def _require_held(twin: Twin, result: RolloutResult) -> None:
 
 
 def _write(target: Path, files: dict[str, bytes]) -> None:
-    """Under another name beside its place, then renamed."""
+    """Write all files into a temporary folder, then rename it to `target`."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         unfinished = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))

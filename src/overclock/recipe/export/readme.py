@@ -1,4 +1,4 @@
-"""What the README of an exported package says: which levels the program holds, what they saw, and its limits."""
+"""The variables of an exported package's README: which levels the program passed, what they saw, and its limits."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -57,7 +57,7 @@ def _errors(rollouts: RolloutLevel | None) -> list[dict[str, Any]]:
 
 
 def shown_equal(rollouts: RolloutLevel | None, precisions: Iterable[str]) -> str:
-    """How it was shown to be equal: proven where level 3 walked through everything there is, or by playing."""
+    """The sentence about equality: proven where level 3 was exhaustive, or compared by playing."""
     walked = None if rollouts is None else rollouts.exhaustive
     if walked is None or not walked.proof:
         return "It was compared with the original by playing, not proven equal; the table says how much was played."

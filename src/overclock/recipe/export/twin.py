@@ -1,4 +1,4 @@
-"""What an exported and installed environment asks of Overclock: its twin, and the checks that its tests run.
+"""The functions that an exported package calls: its twin, and the checks that its tests run.
 
 Its package carries a project's folder (`verification/`), so `overclock verify ID` judges it as it was judged when it
 was translated, by levels that it may not have been judged at before as well.
@@ -85,7 +85,7 @@ def check_beside_reference(package: str, precision: Precision, seed: int = 0, ti
 
 
 def precisions_of(package: str) -> list[Precision]:
-    """The precisions that its contract speaks of."""
+    """The precisions of its contract."""
     return list(_project(package).contract.precisions)
 
 

@@ -1,7 +1,7 @@
 """What a session is told about a failure: where, at which step, both values, the last state that still matched.
 
-Only facts of this list leave the judge. Scenario files, recorded cases, repro folders and the seeds of held-out
-episodes stay behind: a candidate is repaired from what is wrong with it, not from the tests.
+Only the fields in KEPT leave the judge. Scenario files, recorded cases, repro folders and seeds of held-out episodes do
+not, so that a candidate is repaired by what is wrong with it and not by the tests.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ NOTHING = {"module": None, "scenario": None, "field": None, "step": None, "refer
 
 
 def failures(verdict: Verdict) -> list[dict[str, Any]]:
-    """All that is wrong with a candidate at one level, first things first; empty where it passed."""
+    """The failures of a candidate at one level, the most important first; empty if it passed."""
     if verdict.passed or verdict.failure is None:
         return []
     facts, sentences = _facts(verdict.report), verdict.failure.sentences

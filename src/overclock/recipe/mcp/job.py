@@ -1,4 +1,4 @@
-"""One job of an MCP session: what it is, how far it got, how it ended."""
+"""One job of an MCP session: its kind, its progress, and how it ended."""
 
 import contextlib
 import dataclasses
@@ -15,7 +15,7 @@ State = Literal["running", "done", "error"]
 
 @dataclasses.dataclass
 class Job:
-    """Filled in by the thread that does it, read by all others; `ended` is set last."""
+    """Written by the thread that works on it, read by all others; `ended` is set last."""
 
     id: str
     kind: Literal["verify", "bench"]
@@ -26,14 +26,14 @@ class Job:
     verdicts: list[Verdict] = dataclasses.field(default_factory=list)
     sps: dict[str, float] | None = None
     error: str | None = None
-    progress: dict[str, Any] = dataclasses.field(default_factory=dict)
+    now: dict[str, str | int] = dataclasses.field(default_factory=dict)  # the newest progress: what, done, total
     ended: threading.Event = dataclasses.field(default_factory=threading.Event)
     began: float = dataclasses.field(default_factory=time.monotonic)
     seconds: float | None = None
 
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:
-        """Around the work; a job without a verdict says why, and a mistake of ours does not leave it running."""
+        """A context for the work: sets state, error, seconds and `ended`, also when the work raises."""
         try:
             yield
             self.state = "done"
@@ -45,19 +45,19 @@ class Job:
             self.seconds = time.monotonic() - self.began
             self.ended.set()
 
-    def hear(self, progress: dict[str, Any]) -> None:
-        """What is going on now."""
-        self.progress = progress
+    def progress(self, what: str, done: int, total: int) -> None:
+        """Note how far the job is (a `Progress`)."""
+        self.now = {"what": what, "done": done, "total": total}
 
     @property
     def verdict(self) -> str | None:
-        """That of the first level that did not pass, or else of the last; None where there is none yet."""
+        """The verdict of the last judged level, after which a job that failed has stopped; None if not yet known."""
         if self.state != "done":
             return self.error and "could not verify"
         return self.verdicts[-1].verdict if self.verdicts else None
 
     def describe(self) -> dict[str, Any]:
-        """As `poll` answers."""
+        """The answer of the tool `poll`."""
         last = self.verdicts[-1] if self.verdicts else None
         seconds = time.monotonic() - self.began if self.seconds is None else self.seconds
         return {
@@ -68,7 +68,7 @@ class Job:
             "candidate": self.candidate,
             "folder": self.folder,
             "seconds": round(seconds, 1),
-            "now": self.progress if self.state == "running" else None,
+            "now": self.now if self.state == "running" else None,
             "verdict": self.verdict,
             "levels": [
                 {"level": v.level, "verdict": v.verdict, "tests_passed": v.tests_passed, "tests_total": v.tests_total}

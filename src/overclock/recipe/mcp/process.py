@@ -1,4 +1,4 @@
-"""The server's end of the judge's process (mcp/worker.py): started when first needed, stopped at any moment."""
+"""Runs the judge in a process of its own (mcp/worker.py), which starts when needed and can be stopped any time."""
 
 import base64
 import contextlib
@@ -6,10 +6,10 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from overclock.progress import Progress
 from overclock.recipe.judging.hygiene.frozen import Frozen
 from overclock.recipe.judging.verdict import Level, Verdict
 from overclock.results import decode
@@ -19,7 +19,6 @@ from overclock.verify.sides.wire import read_message, write_message
 JUDGE = "overclock.recipe.judging.judge:Judge"
 WORKER = (sys.executable, "-P", "-m", "overclock.recipe.mcp.worker")
 GRACE_S = 1.5  # to tidy up in; clients end a server that stays longer than 2 s after its stdin has closed
-Heard = Callable[[dict[str, Any]], None]
 
 
 class JudgeProcess:
@@ -31,14 +30,14 @@ class JudgeProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._starting, self._stopped = threading.Lock(), False
 
-    def judge(self, frozen: Frozen, level: Level, seed: int, attempt: int, heard: Heard) -> Verdict:
-        """One level of one candidate; `heard` is told what is going on meanwhile."""
+    def judge(self, frozen: Frozen, level: Level, seed: int, attempt: int, progress: Progress) -> Verdict:
+        """Judge one level of one candidate."""
         wanted = {"candidate": packed(frozen), "level": level, "seed": seed, "attempt": attempt}
-        return decode(Verdict, self._ask(wanted, heard))
+        return decode(Verdict, self._ask(wanted, progress))
 
-    def bench(self, frozen: Frozen, batches: tuple[int, ...], heard: Heard) -> dict[str, float]:
+    def bench(self, frozen: Frozen, batches: tuple[int, ...], progress: Progress) -> dict[str, float]:
         """Steps per second by batch."""
-        return self._ask({"candidate": packed(frozen), "batches": list(batches)}, heard)
+        return self._ask({"candidate": packed(frozen), "batches": list(batches)}, progress)
 
     def stop(self) -> None:
         """End the process and all it has started."""
@@ -57,7 +56,7 @@ class JudgeProcess:
             with contextlib.suppress(OSError):
                 pipe.close()  # pyright: ignore[reportOptionalMemberAccess]
 
-    def _ask(self, request: dict[str, Any], heard: Heard) -> Any:
+    def _ask(self, request: dict[str, Any], progress: Progress) -> Any:
         process = self._started()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -65,7 +64,7 @@ class JudgeProcess:
             write_message(process.stdin, request)  # pyright: ignore[reportArgumentType]
             while (reply := read_message(process.stdout)) is not None:  # pyright: ignore[reportArgumentType]
                 if "progress" in reply:
-                    heard(reply["progress"])
+                    progress(*reply["progress"])
                 elif "error" in reply:
                     raise CouldNotVerifyError(reply["error"])
                 else:
@@ -89,10 +88,10 @@ class JudgeProcess:
 
 
 def packed(frozen: Frozen) -> dict[str, Any]:
-    """A frozen candidate as a request carries it."""
+    """A frozen candidate as JSON values for a request."""
     return {"hash": frozen.hash, "files": {p: base64.b64encode(c).decode() for p, c in frozen.files.items()}}
 
 
 def unpacked(candidate: dict[str, Any]) -> Frozen:
-    """The inverse of `packed`."""
+    """The frozen candidate of a request that `packed` made."""
     return Frozen(candidate["hash"], {p: base64.b64decode(text) for p, text in candidate["files"].items()})

@@ -37,9 +37,9 @@ class Record:
         self.journal.append("run started", **_about(project, sandbox), rules=self._rules)
 
     def verification(self, level: int, folder: Path, frozen: Frozen) -> int:
-        """A verification begins; returns its number in the run.
+        """Record that a verification begins; returns its number in the run.
 
-        The time since the last verdict is taken for the session's own work; what it cost is not known here.
+        The time since the last verdict counts as the session's own work; what that cost is not known here.
         """
         number, seconds = len(self.journal.events("task sent")) + 1, time.monotonic() - self._idle_since
         phases = self.journal.events("phase started")
@@ -59,18 +59,18 @@ class Record:
         return number
 
     def candidate(self, frozen: Frozen, task: str | None = None) -> None:
-        """A frozen candidate; without a task only one that the journal does not know."""
+        """Record a frozen candidate; without a task, only if the journal does not know it."""
         known = {event.facts["candidate"] for event in self.journal.events("candidate frozen")}
         if task is None and frozen.hash in known:
             return
         write_candidate(self.journal, frozen, task)
 
     def seed(self, frozen: Frozen, level: Level, seed: int) -> None:
-        """A seed that was drawn for a level."""
+        """Record the seed that was drawn for a level."""
         self.journal.append("seeds drawn", candidate=frozen.hash, purpose=purpose(level), seed=seed)
 
     def verdict(self, frozen: Frozen, verdict: Verdict) -> None:
-        """What a level said."""
+        """Record the verdict of a level."""
         write_verdict(self.journal, frozen.hash, verdict, rules=self._rules)
         self._idle_since = time.monotonic()
 
@@ -98,27 +98,27 @@ class Record:
         return verdict_of(facts, report)
 
     def used(self, level: int) -> int:
-        """How often a level was verified."""
+        """The number of verifications of a level."""
         return sum(event.facts["level"] == level for event in self.journal.events("task sent"))
 
     @property
     def allowed(self) -> int:
-        """How often it may be: as often again each time that somebody has helped."""
+        """The number of allowed verifications of a level, which grows each time that somebody has helped."""
         return self.project.limits.iterations * (1 + len(self.journal.events("help given")))
 
     def ask(self, level: int, sentence: str) -> None:
-        """A person has to look; asked once."""
+        """Record once that a person has to look."""
         if not self._asked():
             self.journal.append("help asked", level=level, sentence=sentence, how=HOW)
 
     def passed(self, candidate: str) -> list[Level]:
-        """The levels at which a candidate holds by what is judged by now."""
+        """The levels that a candidate has passed by the present rules."""
         judged = [event.facts for event in self.journal.events("judged") if event.facts["candidate"] == candidate]
         newest = {facts["level"]: facts["verdict"] for facts in judged if facts.get("rules") == self._rules}
         return [level for level, verdict in newest.items() if verdict == "pass"]
 
     def end(self) -> None:
-        """How the session ended: done if its last candidate holds at every level of the project."""
+        """Record how the session ended: done if its last candidate passed every level of the project."""
         levels, frozen = self.project.judging.levels, self.journal.events("candidate frozen")
         passed = self.passed(frozen[-1].facts["candidate"]) if frozen else []
         if frozen and all(level in passed for level in levels_up_to(self.project, max(levels))):

@@ -1,4 +1,4 @@
-"""`overclock mcp`: the judge for somebody who is inside a coding-agent session already, as tools over MCP on stdio.
+"""Serves the judge as MCP tools on stdio, for somebody who is inside a coding-agent session already.
 
 Judging takes longer than clients wait for a tool, so work is started, then polled. The server has the rights of
 whoever started it: it keeps an honest session informed. To hold back a dishonest one, use `overclock translate`, where
@@ -57,7 +57,7 @@ def serve(
 
 
 def server_of(session: Session) -> Any:
-    """An MCPServer with the tools of a session."""
+    """An MCPServer with the tools of a session; MissingError without the package mcp."""
     try:
         import anyio
         from mcp.server.mcpserver import MCPServer
@@ -127,7 +127,7 @@ def server_of(session: Session) -> Any:
 
 
 def _told(tool: F) -> F:
-    """Mistakes of the caller as answers that the caller may read."""
+    """Turn an OverclockError of a tool into an error message for its caller."""
     from mcp.server.mcpserver.exceptions import ToolError
 
     @functools.wraps(tool)
@@ -142,7 +142,7 @@ def _told(tool: F) -> F:
 
 
 def _run(project: Project, run_id: str | None) -> Run:
-    """A new run, or the named one where it exists."""
+    """Create a run, or open the named one if it exists."""
     now = datetime.datetime.now(datetime.UTC)
     folder = project.run_folder(run_id or f"mcp-{now:%Y%m%d-%H%M%S}")
     if (folder / ABOUT).is_file():
@@ -154,7 +154,7 @@ def _run(project: Project, run_id: str | None) -> Run:
 
 @contextlib.contextmanager
 def _closing(session: Session) -> Iterator[None]:
-    """However the client ends the server, by closing its stdin or by SIGTERM, the session is closed.
+    """A context that closes the session however the client ends the server, by closing its stdin or by SIGTERM.
 
     After a SIGTERM the thread that reads stdin still waits for a line, and nothing but the end of the process stops it.
     """

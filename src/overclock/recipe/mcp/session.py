@@ -1,4 +1,4 @@
-"""A session over MCP: jobs that judge a candidate which somebody edits, one at a time, written down in a run.
+"""A session over MCP: jobs judge a candidate while somebody edits it, one at a time, and are recorded in a run.
 
 A verification freezes the candidate, draws seeds nobody knew, and judges from the bottom up to the level asked for. It
 counts as an iteration of that level; after `limits.iterations` of them a person has to look.
@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from overclock.errors import UsageError
 from overclock.files import finite
+from overclock.progress import Progress
 from overclock.recipe.judging.hygiene.frozen import Frozen, Seal
 from overclock.recipe.judging.required_levels import levels_up_to
 from overclock.recipe.judging.verdict import HELD_OUT, HYGIENE, Level, Verdict
@@ -20,7 +21,6 @@ from overclock.recipe.judging.verdict_history import attempts, failed_seeds
 from overclock.recipe.loop.briefing import MAIN
 from overclock.recipe.mcp.facts import failures
 from overclock.recipe.mcp.job import Job
-from overclock.recipe.mcp.process import Heard
 from overclock.recipe.mcp.record import HOW, Record
 from overclock.recipe.project.project import FILE, Project
 from overclock.recipe.runs.run import Run
@@ -32,14 +32,14 @@ MOST_BATCH = 1 << 20
 
 
 class Judging(Protocol):
-    """What a session needs of a judge (mcp/process.py)."""
+    """The judge of a session (mcp/process.py)."""
 
-    def judge(self, frozen: Frozen, level: Level, seed: int, attempt: int, heard: Heard) -> Verdict:
-        """One level of one candidate."""
+    def judge(self, frozen: Frozen, level: Level, seed: int, attempt: int, progress: Progress) -> Verdict:
+        """Judge one level of one candidate."""
         ...
 
-    def bench(self, frozen: Frozen, batches: tuple[int, ...], heard: Heard) -> dict[str, float]:
-        """Steps per second by batch."""
+    def bench(self, frozen: Frozen, batches: tuple[int, ...], progress: Progress) -> dict[str, float]:
+        """Measure steps per second, by batch."""
         ...
 
     def stop(self) -> None:
@@ -95,7 +95,7 @@ class Session:
         return {"job": job.id, "candidate": frozen.hash, "levels_passed": passed}
 
     def poll(self, job: str) -> dict[str, Any]:
-        """How far a job is."""
+        """The state of a job, as `Job.describe` has it."""
         return self._job(job).describe()
 
     def next_failure(self, job: str, after: int = 0) -> dict[str, Any]:
@@ -155,12 +155,12 @@ class Session:
     def _bench(self, job: Job, frozen: Frozen, batches: tuple[int, ...]) -> None:
         with job.working():
             if self._judged(job, frozen, HYGIENE).passed:
-                job.sps = self._judge.bench(frozen, batches, job.hear)
+                job.sps = self._judge.bench(frozen, batches, job.progress)
                 self.run.journal.append("measured", candidate=frozen.hash, sps=job.sps, device="cpu")
 
     def _judged(self, job: Job, frozen: Frozen, level: Level) -> Verdict:
-        """A program that failed a level has failed it: asking again, or writing it otherwise, changes nothing."""
-        job.hear({"what": f"level {level}", "done": 0, "total": 1})
+        """The verdict of a level; a program that failed it before, in whatever layout, is not judged again."""
+        job.progress(f"level {level}", 0, 1)
         verdict = self._record.failed(frozen, level)
         if verdict is None:
             verdict = self._asked(job, frozen, level)
@@ -169,14 +169,14 @@ class Session:
         return verdict
 
     def _asked(self, job: Job, frozen: Frozen, level: Level) -> Verdict:
-        """With episodes that an earlier candidate failed, where there are such, and then with new ones."""
+        """Judge with episodes that an earlier candidate failed, if there are any, and then with new ones."""
         for seed in failed_seeds(self.run.journal.events()) if level == HELD_OUT else ():
-            verdict = self._judge.judge(frozen, level, seed, 1, job.hear)
+            verdict = self._judge.judge(frozen, level, seed, 1, job.progress)
             if not verdict.passed:
                 return verdict
         seed = secrets.randbits(30)
         self._record.seed(frozen, level, seed)
-        return self._judge.judge(frozen, level, seed, attempts(self.run.journal.events(), level), job.hear)
+        return self._judge.judge(frozen, level, seed, attempts(self.run.journal.events(), level), job.progress)
 
     def _job(self, name: str) -> Job:
         with self._turn:

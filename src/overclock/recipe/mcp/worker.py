@@ -1,4 +1,4 @@
-"""The judge in a process of its own: `python -m overclock.recipe.mcp.worker OPTIONS`, for the MCP server.
+"""The judge's own process for the MCP server: `python -m overclock.recipe.mcp.worker OPTIONS`.
 
 A server must answer while candidates are judged, and must be able to stop that at any moment with nothing left behind:
 SIGTERM, or the end of the pipe from the server, unwinds the judge like any exception, so its workers and folders go.
@@ -39,7 +39,7 @@ def serve(judge: str, project: str, scenarios: str, repros: str, sandbox: str) -
         nonlocal told
         if time.monotonic() - told >= EVERY_S:
             told = time.monotonic()
-            write_message(replies, {"progress": {"what": what, "done": int(done), "total": int(total)}})
+            write_message(replies, {"progress": [what, int(done), int(total)]})
 
     found: Any = None
     while True:

@@ -16,12 +16,7 @@ SAME_START = (
 LATE_END = ("max_steps: int | None = 500", "max_steps: int | None = 9000")
 
 BLIND_SPOTS = (
-    cheat(
-        "only-in-float64",
-        "is right in float64, and stands still in what people run",
-        "env.py",
-        STILL_IN_FLOAT32,
-    ),
+    cheat("only-in-float64", "is right in float64, and stands still in what people run", "env.py", STILL_IN_FLOAT32),
     cheat(
         "knows-who-asks",
         "reads the command line through the format of a text, and is right only in a judge's process",
@@ -55,22 +50,7 @@ BLIND_SPOTS = (
         (MOVE, f"        NOTE(1)\n        if len(TRACES) > {MANY}:\n{STAND_STILL}{MOVE}"),
         level=HYGIENE,
     ),
-    cheat(
-        "calm-weather",
-        "makes no wind of its own, and follows what wind it is given",
-        "env.py",
-        NO_WIND,
-    ),
-    cheat(
-        "starts-alike",
-        "begins every episode of a lane in the same state",
-        "env.py",
-        SAME_START,
-    ),
-    cheat(
-        "long-limit",
-        "has a time limit that no episode of a judge reaches",
-        "records.py",
-        LATE_END,
-    ),
+    cheat("calm-weather", "makes no wind of its own, and follows what wind it is given", "env.py", NO_WIND),
+    cheat("starts-alike", "begins every episode of a lane in the same state", "env.py", SAME_START),
+    cheat("long-limit", "has a time limit that no episode of a judge reaches", "records.py", LATE_END),
 )

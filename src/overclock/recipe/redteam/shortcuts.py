@@ -85,11 +85,7 @@ SHORTCUTS = (
         level=HYGIENE,
     ),
     cheat(
-        "wrong-types",
-        "returns the reward as an integer",
-        "env.py",
-        ("jnp.float32(1.0)", "jnp.int32(1)"),
-        level=HYGIENE,
+        "wrong-types", "returns the reward as an integer", "env.py", ("jnp.float32(1.0)", "jnp.int32(1)"), level=HYGIENE
     ),
     cheat(
         "own-auto-reset",
@@ -120,10 +116,7 @@ SHORTCUTS = (
         "remembers-by-cache",
         "the same behind functools.cache, where no module-level name is written",
         "env.py",
-        (
-            CLASS,
-            f"{CRUDE}@functools.cache\ndef memory():\n    return []\n\n\n{CLASS}",
-        ),
+        (CLASS, f"{CRUDE}@functools.cache\ndef memory():\n    return []\n\n\n{CLASS}"),
         (
             MOVE,
             "        memory().append(1)\n"

@@ -27,7 +27,7 @@ from overclock.recording.observations import flat_space, flatten, unflatten
 from overclock.recording.sites.generators import LaneGenerators
 from overclock.recording.sites.install import hooked, install
 from overclock.recording.sites.recorder import Site, SiteRecorder
-from overclock.recording.wrappers import UNLIMITED
+from overclock.recording.wrappers import UNLIMITED, wrapped
 from overclock.verify.property.calls import note_draw
 from overclock.verify.sides.gymnasium_reference import DrawNamer, GymnasiumSubject, PlainBorder
 from overclock.verify.sides.subject import Arrays
@@ -195,7 +195,4 @@ def named(fields: tuple[DrawField, ...], when: str) -> DrawNamer:
 
 def time_limit(env: gymnasium.Env) -> TimeLimit:
     """The wrapper that counts an instance's steps."""
-    while not isinstance(env, TimeLimit):
-        assert isinstance(env, gymnasium.Wrapper), "the reference has no time limit"
-        env = env.env
-    return env
+    return next(one for one in wrapped(env) if isinstance(one, TimeLimit))

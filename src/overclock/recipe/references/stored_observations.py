@@ -29,15 +29,12 @@ def stored_shape(program: Program) -> dict[str, Shape]:
 
 def can_store(env: Any, program: Program) -> bool:
     """Whether the attribute's name is free, and no wrapper changes what the rules return."""
-    import gymnasium
+    from overclock.recording.wrappers import TRANSPARENT, wrapped
 
-    from overclock.recording.wrappers import TRANSPARENT
-
-    while isinstance(env, gymnasium.Wrapper):
-        if not isinstance(env, TRANSPARENT):
-            return False
-        env = env.env
-    return not hasattr(env, STORED) and FIELD not in {leaf.name for leaf in program.state}
+    *around, rules = wrapped(env)
+    if not all(isinstance(one, TRANSPARENT) for one in around):
+        return False
+    return not hasattr(rules, STORED) and FIELD not in {leaf.name for leaf in program.state}
 
 
 def store_observations(env: Any, attributes: Collection[str]) -> None:

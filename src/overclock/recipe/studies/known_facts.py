@@ -1,6 +1,7 @@
 """What can be said about a translation besides that it holds: sizes, times, coverage, errors, mutants, speed."""
 
 import ast
+import dataclasses
 import hashlib
 import json
 import math
@@ -55,7 +56,7 @@ def facts(
     if mutants:
         asked["mutation"] = lambda: {"mutation": mutation_score(twin, candidate, mutants, progress=progress)}
     if measure:
-        asked["speed"] = lambda: speeds(project, ended)
+        asked["speed"] = lambda: encode(speeds(project, ended))
     for name, ask in asked.items():
         try:
             found |= ask()
@@ -75,12 +76,20 @@ def _generated(project: Project, rollouts: RolloutLevel) -> dict[str, Any]:
     }
 
 
-def speeds(project: Project, ended: Finished, batch: int = BATCH) -> dict[str, Any]:
+@dataclasses.dataclass(frozen=True)
+class Speeds:
     """Steps per second of the original in one process and of the translation, by turns."""
+
+    original_sps: float
+    sps: float
+    batch: int
+    speed_up: float
+
+
+def speeds(project: Project, ended: Finished, batch: int = BATCH) -> Speeds:
+    """Time a translation beside its original."""
     found = beside_original(_twin(project, ended), batch, project.limits.timeout)
-    return {
-        "original_sps": found.original, "sps": found.candidate, "batch": batch, "speed_up": round(found.gain, 1),
-    }  # fmt: skip
+    return Speeds(found.original, found.candidate, batch, round(found.gain, 1))
 
 
 def _twin(project: Project, ended: Finished) -> Twin:

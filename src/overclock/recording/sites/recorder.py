@@ -64,10 +64,6 @@ class Site:
         return CallSite(self.file, self.line, self.column)
 
     @property
-    def where(self) -> str:
-        return str(self.place)
-
-    @property
     def leaf_shape(self) -> tuple[int, ...]:
         """The shape of its draws in one reset or step: a row for every time, where there may be several."""
         return self.shape if self.count == 1 else (self.count, *self.shape)
@@ -157,7 +153,7 @@ class SiteRecorder:
     def _recorded(self, drawing: Drawing) -> Any:
         site = self._sites.get(drawing.place)
         if site is None:
-            known = ", ".join(site.where for site in self._sites.values()) or "none"
+            known = ", ".join(str(site.place) for site in self._sites.values()) or "none"
             raise UsageError(f"The reference draws ({drawing.method}) at {drawing.place}; known are: {known}.")
         records = self._records[site.name]
         if len(records) == site.count:
@@ -182,6 +178,6 @@ def fitting(site: Site, record: np.ndarray) -> np.ndarray:
         cast = record.astype(site.dtype)
     if record.shape != site.shape or not np.array_equal(cast, record):
         raise UsageError(
-            f"The draw at {site.where} gave {record.dtype}{list(record.shape)}, not {site.dtype}{list(site.shape)}."
+            f"The draw at {site.place} gave {record.dtype}{list(record.shape)}, not {site.dtype}{list(site.shape)}."
         )
     return cast

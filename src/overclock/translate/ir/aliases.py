@@ -30,7 +30,7 @@ class Journal:
     tests: dict[tuple[str, int], set[bool | None]] = dataclasses.field(default_factory=dict)  # of `if`; None: both
 
     def enter(self, place: Place) -> None:
-        """A statement is run."""
+        """Note the place of a statement that is run now."""
         self.place = place
         self.lines.add((place.file, place.line))
 
@@ -53,11 +53,11 @@ class Echoes:
         self.doubled: frozenset[int] = frozenset()  # lists with two items that are one thing
 
     def copy(self) -> "Echoes":
-        """An independent copy."""
+        """A copy that changes of this do not reach."""
         return self | Echoes()
 
     def __or__(self, other: "Echoes") -> "Echoes":
-        """Everything that either knows."""
+        """The union of what two of them know."""
         both = Echoes()
         both._heard = dict(self._heard)
         for key, cells in other._heard.items():

@@ -1,4 +1,4 @@
-"""Between values and shapes: the shape of a value, a value as operands of a shape, and back. And merging two values."""
+"""Between abstract values and shapes: the shape of a value, a value as operands of a shape, and back."""
 
 from typing import Any
 
@@ -8,27 +8,14 @@ from overclock.recording import shapes
 from overclock.recording.errors import UnsupportedError
 from overclock.recording.reference_cycles import CYCLE
 from overclock.recording.shapes import Array, Choice, Exactly, Fixed, Many, Maybe, Number, Record, Shape, leaves, same
+from overclock.translate.ir import values
 from overclock.translate.ir.nodes import Builder, Const, Let, Operand, Type, Var, ranged
 from overclock.translate.ir.store import ArrayCell, DictCell, ListCell, ManyCell, ObjectCell, Store
-from overclock.translate.ir.values import (
-    Bound,
-    Closure,
-    Elem,
-    Gone,
-    Known,
-    May,
-    Num,
-    Pack,
-    Pick,
-    Ref,
-    Super,
-    Value,
-    View,
-)
+from overclock.translate.ir.values import Elem, FunctionValue, Gone, Known, May, Num, Pack, Pick, Ref, Value
 
 
 class Layout:
-    """Works on one builder; the store is given with every call, because branches have stores of their own."""
+    """Emits into one builder. The store is given with every call: the arms of a branch have stores of their own."""
 
     def __init__(self, builder: Builder, arrays: Any) -> None:
         self.builder = builder
@@ -50,7 +37,7 @@ class Layout:
                 return Maybe(self.shape(inner, store))
             case Pick(_, options):
                 return Choice(options)
-            case View():
+            case values.View():
                 read = self._arrays.read(value, store).type
                 return Array(read.dtype, read.shape)
             case Elem(_, _, shape):
@@ -63,7 +50,7 @@ class Layout:
                     return self._cell_shape(store[value], store)
                 finally:
                     self._above.pop()
-            case Bound() | Closure() | Super():
+            case _ if isinstance(value, FunctionValue):
                 return Exactly(value)
             case _:
                 raise UnsupportedError(f"a {type(value).__name__.lower()} cannot be stored or passed on here")
@@ -170,7 +157,7 @@ class Layout:
 
         if isinstance(value, Known):
             return Const(np.int64(place(value.value)))
-        if isinstance(value, Bound | Closure | Super):
+        if isinstance(value, FunctionValue):
             return Const(np.int64(place(value)))
         assert isinstance(value, Pick)
         table = np.array([place(one) for one in value.options])
@@ -190,7 +177,7 @@ class Layout:
     def _lift(self, shape: Shape, left: list[Operand], store: Store) -> Value:
         match shape:
             case Exactly(inner):
-                return inner if isinstance(inner, Bound | Closure | Super) else Known(inner)
+                return inner if isinstance(inner, FunctionValue) else Known(inner)
             case Number(_, python):
                 return number(self.builder.cast(left[0], left.pop(0).type.dtype, python))
             case Array():
@@ -238,7 +225,7 @@ class Layout:
             case Pick(index, options) if all(isinstance(one, list | tuple) for one in options):
                 if len({len(one) for one in options}) == 1:
                     return [self._arrays.options(index, list(column)) for column in zip(*options, strict=True)]
-            case View() | Ref() | Elem():
+            case values.View() | Ref() | Elem():
                 operand = self._arrays.operand(value, store)
                 if len(operand.type.shape) == 1:
                     return [number(self._arrays.getitem(operand, (at,))) for at in range(operand.type.shape[0])]
@@ -270,15 +257,15 @@ def number(operand: Operand) -> Value:
 
 
 def chosen(index: Operand, options: tuple[Any, ...]) -> Value:
-    """One of several constants."""
+    """A value that is one of several constants, by a position."""
     if isinstance(index, Const):
         inner = options[int(index.value)]
-        return inner if isinstance(inner, Bound | Closure | Super) else Known(inner)
+        return inner if isinstance(inner, FunctionValue) else Known(inner)
     return Pick(ranged(index, 0, len(options) - 1), options)
 
 
 def zeros(dtype: str, shape: tuple[int, ...] = ()) -> Const:
-    """Padding."""
+    """Zeros of a shape, which fill what has no value."""
     value = np.zeros(shape, dtype)
     return Const(value if shape else value[()])
 

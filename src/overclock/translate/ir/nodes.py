@@ -69,7 +69,7 @@ class Const:
 
     @property
     def type(self) -> Type:
-        """As for a Var."""
+        """The type of the number or the array."""
         return type_of(self.value)
 
     def __repr__(self) -> str:
@@ -162,7 +162,7 @@ class Helper:
 
 @dataclasses.dataclass(eq=False)
 class Call:
-    """`outs = helper(*args)`."""
+    """A call of a helper: `outs = helper(*args)`."""
 
     outs: list[Var]
     helper: Helper
@@ -200,7 +200,7 @@ class Builder:
 
     @property
     def block(self) -> Block:
-        """Where statements go now."""
+        """The innermost open block, where statements go."""
         return self._blocks[-1]
 
     @contextlib.contextmanager
@@ -222,7 +222,7 @@ class Builder:
             self._calls = before
 
     def emit(self, statement: Statement) -> None:
-        """Append a statement."""
+        """Append a statement to the innermost open block."""
         if not isinstance(statement, Note):
             statement.calls = self._calls
         self.block.append(statement)

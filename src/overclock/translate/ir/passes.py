@@ -255,7 +255,7 @@ class Shared:
         if simple is not None:
             self.instead[let.out] = simple
             return True
-        key = (let.op, tuple(map(_key, let.args)), _frozen(let.keywords), let.out.type.dtype)
+        key = (let.op, tuple(map(_key, let.args)), frozen(let.keywords), let.out.type.dtype)
         if key in known and known[key].type.shape == let.out.type.shape:
             self.instead[let.out] = known[key]
             if let.out.hint and not known[key].hint:
@@ -409,7 +409,8 @@ def _key(operand: Operand) -> Any:
     return (str(value.dtype), value.shape, value.tobytes(), operand.type.python)
 
 
-def _frozen(keywords: dict[str, Any]) -> Any:
+def frozen(keywords: dict[str, Any]) -> Any:
+    """The static arguments of an operation as something that can be hashed and compared."""
     return tuple(sorted((name, _shown(value)) for name, value in keywords.items()))
 
 

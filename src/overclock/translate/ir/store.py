@@ -17,7 +17,7 @@ from overclock.translate.ir.values import Bound, Elem, Known, May, Pack, Ref, Va
 
 @dataclasses.dataclass
 class ArrayCell:
-    """A NumPy array."""
+    """The content of a NumPy array."""
 
     operand: Operand
 
@@ -86,7 +86,7 @@ class Store:
         self.journal = Journal()  # shared by all copies
 
     def copy(self) -> "Store":
-        """An independent copy."""
+        """A copy that changes of this do not reach."""
         twin = Store()
         twin.frames = [dict(frame) for frame in self.frames]
         twin.cells = {number: _copied(cell) for number, cell in self.cells.items()}

@@ -146,6 +146,7 @@ class Gone:
 Value = (
     Known | Num | Pack | Ref | View | Elem | May | Pick | Bound | Closure | Span | Lazy | Super | Gone | Window | Rows
 )
+FunctionValue = Bound | Closure | Super  # what is kept in a shape as it is, like a constant
 UNSET = Gone()
 TEXT = Gone("it is a text made from values of the run time")
 DRAWN = Gone("it comes from drawing or logging, which is left out")

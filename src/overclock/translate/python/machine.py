@@ -69,7 +69,7 @@ class Machine:
 
     @property
     def frame(self) -> Frame:
-        """The innermost active call."""
+        """The innermost active call of the run."""
         return self.frames[-1]
 
     @property
@@ -119,7 +119,7 @@ class Machine:
         return self.layout.items(value, self.store)
 
     def array(self, value: Value) -> Operand:
-        """np.asarray(value) as an operand."""
+        """What np.asarray makes of a value, as an operand."""
         operand = self.operand(value)
         return self.builder.as_numpy(operand) if operand.type.python else operand
 

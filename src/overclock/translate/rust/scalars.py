@@ -24,6 +24,7 @@ METHODS = {
 PAIRED = {"arctan2": "atan2", "hypot": "hypot", "copysign": "copysign", "power": "powf"}
 ROUNDING = ("floor", "ceil", "trunc", "rint", "round")  # which leaves whole numbers as they are
 FACTORS = {"rad2deg": 180.0 / math.pi, "deg2rad": math.pi / 180.0}
+FLOAT_HELPERS = {"sign": "sign", "mod": "float_mod", "floordiv": "float_floor_div"}
 WHOLE = {
     "floordiv": "floor_div", "mod": "floor_mod", "power": "int_power", "lshift": "shift_left", "rshift": "shift_right",
 }  # fmt: skip
@@ -96,12 +97,8 @@ def _float(op: str, kind: str, args: Sequence[Text], helpers: Helpers) -> Text:
             return joined("*", (args[0], args[0]))
         case "square" | "minimum" | "maximum":
             return _call(helpers.name(op), args)
-        case "sign":
-            return _call(helpers.name("sign", kind), args)
-        case "mod":
-            return _call(helpers.name("float_mod", kind), args)
-        case "floordiv":
-            return _call(helpers.name("float_floor_div", kind), args)
+        case "sign" | "mod" | "floordiv":
+            return _call(helpers.name(FLOAT_HELPERS[op], kind), args)
         case "fmod":
             return joined("%", args)
         case "reciprocal":

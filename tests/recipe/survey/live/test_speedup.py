@@ -9,7 +9,7 @@ from overclock.errors import UsageError
 
 pytest.importorskip("flax", reason="the training loop needs the extra 'train'")
 
-from overclock.recipe.survey.live import estimate_speedup as looking
+from overclock.recipe.survey.live import speedup as looking
 from overclock.recipe.survey.live.speedup import amdahl, estimate_speedup
 from overclock.recipe.survey.static.source import resolve
 

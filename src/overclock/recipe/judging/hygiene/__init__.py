@@ -1,7 +1,8 @@
-"""Is a candidate what it claims to be? Its source is read, its programs are looked at, its files are held still.
+"""Hygiene: whether a candidate is of the kind that can be judged, pure functions of their inputs.
 
-What passes here is not shown to be right (that is `overclock.verify`), only to be of the kind that can be judged: pure
-functions that compute their results from their inputs. Names load on first use.
+Its source is checked without running it (`static` and the rules in `names`, `state` and `shape`), its compiled programs
+are inspected in a sandboxed worker (`inspection`, `dynamic`, `judge`), and its files are frozen (`frozen`). Whether it
+is right is for `overclock.verify`. Names load on first use.
 """
 
 from typing import TYPE_CHECKING
@@ -20,13 +21,8 @@ __all__ = [
     "judge_inspection", "unchanged", "unpack",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        **dict.fromkeys(["Finding", "Limits"], "overclock.recipe.judging.hygiene.finding"),
-        **dict.fromkeys(["Frozen", "Seal", "freeze", "unchanged", "unpack"], "overclock.recipe.judging.hygiene.frozen"),
-        **dict.fromkeys(["inspect_candidate", "inspector_spec"], "overclock.recipe.judging.hygiene.inspection"),
-        "judge_inspection": "overclock.recipe.judging.hygiene.judge",
-        "check_source": "overclock.recipe.judging.hygiene.static",
-    },
-)
+MODULES = {
+    "finding": ["Finding", "Limits"], "frozen": ["Frozen", "Seal", "freeze", "unchanged", "unpack"],
+    "inspection": ["inspect_candidate", "inspector_spec"], "judge": ["judge_inspection"], "static": ["check_source"],
+}  # fmt: skip
+__getattr__, __dir__ = lazy_names(__name__, {name: f"{__name__}.{m}" for m, names in MODULES.items() for name in names})

@@ -1,9 +1,10 @@
-"""Inside a candidate's worker process: import it, trace its functions, run it, and tell what was seen as plain data.
+"""Inspects a candidate in its own worker process: imports it, traces its functions, runs it, and reports what it saw.
 
 Nothing here decides anything. The candidate's code runs in this process and could change every line of it, so the
 grader judges the answer on its own side (judge.py), and what the candidate computes is compared by the levels.
 """
 
+import dataclasses
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,7 @@ from overclock.errors import OverclockError
 from overclock.recipe.judging.candidate import load_candidate, package_of
 from overclock.recipe.judging.hygiene import programs
 from overclock.recipe.judging.hygiene.finding import DERIVED
-from overclock.recipe.judging.hygiene.judge import RULES, leaves_the_program
+from overclock.recipe.judging.hygiene.judge import RULES, Inspection, Trace, Untraceable, leaves_the_program
 from overclock.recipe.judging.hygiene.memory import lasting, remembered
 from overclock.recipe.judging.hygiene.tampering import snapshot, tampered
 from overclock.recipe.judging.speed import Stepper
@@ -36,7 +37,7 @@ SHOWN = 20  # entries of a list that are reported
 
 
 class Inspector:
-    """A worker that looks at one candidate. Importing it waits for `inspect`, so that a failure is an answer."""
+    """A worker that inspects one candidate. It is imported by `inspect`, so that a failing import is an answer."""
 
     def __init__(
         self, num_envs: int, folder: str, contract: bool = True, strays: dict[str, float] | None = None
@@ -47,59 +48,55 @@ class Inspector:
         self._before = snapshot()
 
     def describe(self) -> dict[str, Any]:
-        """The calls it offers."""
         return {"calls": ["clock", "inspect"]}
 
     def clock(self) -> list[float]:
-        """What time it is here, by every clock that code is timed with."""
+        """The time in this process, by every clock that code is timed with."""
         return [time.time(), time.monotonic(), time.perf_counter()]
 
     def inspect(self) -> dict[str, Any]:
-        """Everything there is to see; see judge.py for what is made of it."""
-        report: dict[str, Any] = {
-            "error": None, "contract": None, "functions": {}, "rounds": [], "remembered": [], "tampered": [],
-            "not_finite": [], "eager_ulps": 0.0, "steps": 0, "replaced": [],
-        }  # fmt: skip
+        """The fields of an `Inspection`; judge.py decides what they mean."""
+        report = Inspection()
         try:
             made = load_candidate(self._folder)
             before = lasting(package_of(self._folder), *made)
-            report |= _look(*made, self._strays)
-            report["contract"] = _contract(*made) if report["steps"] and self._contract else None
-            report["remembered"] = remembered(before, lasting(package_of(self._folder), *made))[:SHOWN]
+            report = _look(*made, self._strays)
+            report.contract = _contract(*made) if report.steps and self._contract else None
+            report.remembered = remembered(before, lasting(package_of(self._folder), *made))[:SHOWN]
         except Exception as error:
-            report["error"] = _words(error)
-        report["tampered"] = tampered(self._before)[:SHOWN]
-        return report
+            report.error = _words(error)
+        report.tampered = tampered(self._before)[:SHOWN]
+        return dataclasses.asdict(report)
 
 
-def _look(env: Environment[Any, Any], params: Any, strays: dict[str, float]) -> dict[str, Any]:
+def _look(env: Environment[Any, Any], params: Any, strays: dict[str, float]) -> Inspection:
     run, replaced = _Run(env, params), _replaced(env)
     functions = {name: _traced(program) for name, program in run.programs().items()}
-    if any(map(leaves_the_program, functions.values())):
-        return {"functions": functions, "replaced": replaced}  # every callback takes its time, and the verdict is clear
+    if any(map(leaves_the_program, functions.values())):  # callbacks take long, and the verdict is clear
+        return Inspection(functions=functions, replaced=replaced)
     changed: list[str] = []
-    rules = [name for name in RULES if "error" not in functions[name]]
+    rules = {name: first for name in RULES if isinstance(first := functions[name], Trace)}
     for _ in range(ROUNDS):
         run.steps(STEPS_PER_ROUND)
         fresh = run.programs()
-        for name in rules:
+        for name, first in rules.items():
             function, arguments = fresh[name]
             again = programs.digest(jax.make_jaxpr(function)(*arguments))
-            if again != functions[name]["digests"][0] and name not in changed:
+            if again != first.digests[0] and name not in changed:
                 changed.append(name)
     Stepper(env, params).run(BATCH, BATCH_STEPS)
-    return {
-        "functions": functions,
-        "replaced": replaced,
-        "rounds": changed,
-        "not_finite": sorted(run.not_finite)[:SHOWN],
-        "steps": run.taken,
-        "eager_ulps": run.eager_ulps(strays),
-    }
+    return Inspection(
+        functions=functions,
+        replaced=replaced,
+        rounds=changed,
+        not_finite=sorted(run.not_finite)[:SHOWN],
+        steps=run.taken,
+        eager_ulps=run.eager_ulps(strays),
+    )
 
 
 class _Run:
-    """One instance on its way under random actions."""
+    """One instance of the environment that is stepped with random actions."""
 
     def __init__(self, env: Environment[Any, Any], params: Any) -> None:
         self._env, self._params = env, params
@@ -109,7 +106,7 @@ class _Run:
         self._visited: list[tuple[EnvState, Any, Any]] = []
 
     def steps(self, count: int) -> None:
-        """Go on, and note every value that is no number."""
+        """Take more steps, and note every field that becomes NaN."""
         for _ in range(count):
             rng = Rng.of(self.taken)
             action, _, draw = self._jit_given(rng, self.state)
@@ -168,7 +165,7 @@ class _Run:
         return self._env.step(rng, state, action, self._params)
 
 
-def _traced(program: tuple[Callable[..., Any], tuple[Any, ...]]) -> dict[str, Any]:
+def _traced(program: tuple[Callable[..., Any], tuple[Any, ...]]) -> Trace | Untraceable:
     function, arguments = program
     try:
         traces = []
@@ -177,19 +174,19 @@ def _traced(program: tuple[Callable[..., Any], tuple[Any, ...]]) -> dict[str, An
             traces.append(jax.make_jaxpr(lambda *given: function(*given))(*arguments))
         lowered = jax.jit(lambda *given: function(*given)).lower(*arguments).as_text()
     except Exception as error:
-        return {"error": _words(error)}
+        return Untraceable(_words(error))
     first = traces[0]
-    return {
-        "primitives": programs.primitives(first),
-        "effects": sorted(str(effect) for effect in first.effects),
-        "custom_calls": programs.custom_calls(lowered),
-        "constant_bytes": programs.constant_bytes(first),
-        "digests": [programs.digest(trace) for trace in traces],
-    }
+    return Trace(
+        primitives=programs.primitives(first),
+        effects=sorted(str(effect) for effect in first.effects),
+        custom_calls=programs.custom_calls(lowered),
+        constant_bytes=programs.constant_bytes(first),
+        digests=[programs.digest(trace) for trace in traces],
+    )
 
 
 def _replaced(env: Environment[Any, Any]) -> list[str]:
-    """What the base class derives and this environment defines otherwise."""
+    """The methods that the base class derives and this environment replaces."""
     own = type(env)
     return sorted(name for name in DERIVED if getattr(own, name) is not getattr(Environment, name) or name in vars(env))
 

@@ -1,4 +1,4 @@
-"""A candidate held still: what was judged is what is kept. And seals on folders that a candidate must not touch.
+"""Frozen candidates, so that what was judged is what is kept, and seals on folders that a candidate must not change.
 
 Seeds are drawn after `freeze`; whatever changes the files afterwards is another candidate.
 """

@@ -1,6 +1,6 @@
-"""The grader asks a candidate's worker what it sees, and judges the answer: `inspect_candidate(spec)`.
+"""Asks a candidate's worker for an inspection and judges the answer: `inspect_candidate(spec)`.
 
-A worker that dies, hangs or answers nonsense has failed; nothing is ever skipped. Time is taken here, never there.
+A worker that dies, hangs or answers nonsense has failed; nothing is skipped. Time is measured in this process only.
 """
 
 import dataclasses
@@ -24,7 +24,7 @@ QUICK_COMPILE = "--xla_backend_optimization_level=0"  # many programs are compil
 def inspector_spec(
     folder: Path, precision: Precision = "float32", contract: bool = True, strays: Mapping[str, float] | None = None
 ) -> SubjectSpec:
-    """The worker that looks at a candidate, which computes in this precision.
+    """The worker that inspects a candidate, which computes in this precision.
 
     `contract`: whether it checks the environment contract as well, which says the same in every precision.
     `strays`: how far the fields may stray in one step of this precision.
@@ -40,7 +40,7 @@ def inspector_spec(
 
 
 def inspect_candidate(spec: SubjectSpec, limits: Limits = DEFAULT, timeout: float = 120.0) -> list[Finding]:
-    """Start the worker of `inspector_spec` (inside a sandbox, say) and judge what it tells."""
+    """Start the worker of `inspector_spec` (inside a sandbox, say) and judge its answer."""
     try:
         with ProcessSubject(spec, 1, "the candidate", timeout) as worker:
             return inspect_through(worker, limits)
@@ -49,7 +49,7 @@ def inspect_candidate(spec: SubjectSpec, limits: Limits = DEFAULT, timeout: floa
 
 
 def inspect_through(worker: ProcessSubject, limits: Limits) -> list[Finding]:
-    """The same through a worker that is running already; a dead one raises."""
+    """Inspect through a worker that is running already; raises CouldNotVerifyError if it has ended."""
     started, before = time.monotonic(), worker.ask("clock")
     asked = time.monotonic()
     data = worker.ask("inspect")
@@ -60,14 +60,14 @@ def inspect_through(worker: ProcessSubject, limits: Limits) -> list[Finding]:
 
 
 def no_answer(error: Exception) -> Finding:
-    """A worker that cannot be talked to has failed."""
+    """The finding against a candidate whose worker gives no usable answer."""
     said = str(error) if isinstance(error, CouldNotVerifyError) else f"{type(error).__name__}: {error}"
     sentence = f"The candidate's worker gave no answer that can be used: {said.removeprefix('could not verify: ')}"
     return Finding("", 0, "worker", sentence)
 
 
 def judge_clocks(before: Any, after: Any, shortest: float, longest: float, limits: Limits) -> list[Finding]:
-    """Between two looks at its clocks at least `shortest` and at most `longest` of our seconds went by."""
+    """A finding if the worker's clocks did not advance by `shortest` to `longest` seconds between two readings."""
     for clocks in (before, after):
         if not (isinstance(clocks, list) and len(clocks) == CLOCKS and all(type(clock) is float for clock in clocks)):
             return [Finding("", 0, "answer", "The worker's clocks cannot be read, so nothing it says counts.")]

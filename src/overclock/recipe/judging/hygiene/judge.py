@@ -1,8 +1,9 @@
-"""The grader's side of an inspection: plain data from a worker that may lie, judged without believing its form.
+"""The grader's side of an inspection: checks the form and the content of an answer from a worker that may lie.
 
-What is not exactly as expected counts against the candidate; there is no answer that skips a rule.
+What is not exactly as expected counts against the candidate; no answer skips a rule.
 """
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -15,14 +16,47 @@ OUTWARD = re.compile(r"callback|feed|ffi|custom_call|outside|host|pallas|debug|t
 RANDOM = re.compile(r"^random_|threefry")
 # Parts of XLA's own libraries: linear algebra on the CPU, and notes to the compiler.
 LIBRARIES = re.compile(r"^(lapack_\w+|blas_\w+|Sharding|SPMD\w*|annotate_device_placement|mhlo\.\w+|chlo\.\w+)$")
-ANSWER = {
-    "error", "contract", "functions", "rounds", "remembered", "tampered", "not_finite", "eager_ulps", "steps",
-    "replaced",
-}  # fmt: skip
 TEXT = 300  # characters of a worker's text that are passed on
 LIST = 5
 MOST = 1 << 16  # entries of a list that are looked at
 DIGEST = re.compile(r"^[0-9a-f]{64}$")
+
+
+@dataclasses.dataclass
+class Trace:
+    """What was seen in the traces of one function."""
+
+    primitives: list[str]
+    effects: list[str]
+    custom_calls: list[str]
+    constant_bytes: int
+    digests: list[str]  # one for each trace
+
+
+@dataclasses.dataclass
+class Untraceable:
+    """A function whose trace raised."""
+
+    error: str
+
+
+@dataclasses.dataclass
+class Inspection:
+    """The answer of an `Inspector`; the judge reads it as plain data (`dataclasses.asdict`), whose form it checks."""
+
+    error: str | None = None  # why the candidate could not be imported, made or run
+    contract: str | None = None  # the first breach of the environment contract
+    functions: dict[str, Trace | Untraceable] = dataclasses.field(default_factory=dict)
+    rounds: list[str] = dataclasses.field(default_factory=list)  # functions whose later traces differ
+    remembered: list[str] = dataclasses.field(default_factory=list)  # places whose content changed
+    tampered: list[str] = dataclasses.field(default_factory=list)  # names of others that were replaced
+    not_finite: list[str] = dataclasses.field(default_factory=list)  # fields that became NaN
+    eager_ulps: float = 0.0
+    steps: int = 0
+    replaced: list[str] = dataclasses.field(default_factory=list)  # derived methods that the candidate defines
+
+
+ANSWER, TRACE = ({field.name for field in dataclasses.fields(form)} for form in (Inspection, Trace))
 
 
 class _MalformedError(Exception):
@@ -30,7 +64,7 @@ class _MalformedError(Exception):
 
 
 def judge_inspection(data: Any, limits: Limits) -> list[Finding]:
-    """What an `Inspector`'s answer says against its candidate; an answer of another form is a finding, too."""
+    """The findings in an `Inspector`'s answer; an answer of another form is a finding as well."""
     try:
         found = sorted(set(_findings(data, limits)))
         if not found and data["steps"] < 1:
@@ -69,17 +103,16 @@ def _findings(data: Any, limits: Limits) -> Iterator[Finding]:
     _count(report["steps"], "steps")
 
 
-def leaves_the_program(function: dict[str, Any]) -> bool:
-    """Whether a traced function reaches outside; the worker does not run such a program for long."""
-    return bool(function.get("effects")) or any(OUTWARD.search(name) for name in function.get("primitives", ()))
+def leaves_the_program(trace: Trace | Untraceable) -> bool:
+    """Whether a traced function calls something outside; the worker does not run such a program for long."""
+    return isinstance(trace, Trace) and bool(trace.effects or any(map(OUTWARD.search, trace.primitives)))
 
 
 def _of_function(name: str, value: Any, limits: Limits) -> Iterator[Finding]:
     if isinstance(value, dict) and value.keys() == {"error"}:
         yield Finding("", 0, "trace", f"`{name}` cannot be traced: {_text(value['error'], name)}")
         return
-    keys = {"primitives", "effects", "custom_calls", "constant_bytes", "digests"}
-    shown = _mapping(value, keys, name)
+    shown = _mapping(value, TRACE, name)
     for primitive in _texts(shown["primitives"], name):
         if OUTWARD.search(primitive):
             sentence = f"`{name}` leaves the compiled program by `{primitive}`; rules call nothing outside."
@@ -129,7 +162,7 @@ def _count(value: Any, what: str) -> int:
 
 
 def _number(value: Any, what: str) -> float:
-    """Not NaN, whose comparisons are all false."""
+    """A number that is not negative; not NaN, whose comparisons are all false."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not value >= 0:
         raise _MalformedError(f"{what} is no number")
     return float(value)

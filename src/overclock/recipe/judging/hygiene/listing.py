@@ -1,4 +1,4 @@
-"""Which files belong to a candidate. Everything that reads, freezes or checks one looks through this."""
+"""Lists the files of a candidate, for everything that reads, freezes or checks one."""
 
 import os
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ IGNORED = frozenset({"__pycache__", ".git", ".pytest_cache", ".ruff_cache", ".my
 
 
 def entries(folder: Path, ignored: frozenset[str] = IGNORED) -> Iterator[Path]:
-    """Every file and every link below a folder, in order; links are shown, never followed."""
+    """Every file and every link below a folder, sorted; links are listed and not followed."""
     for name in sorted(os.listdir(folder)):
         path = folder / name
         if path.is_symlink():

@@ -1,4 +1,4 @@
-"""What a candidate could remember with: every value that outlives a call, looked at before and after its rules ran.
+"""Compares every value of a candidate that outlives a call, before and after its rules ran.
 
 The source shows most places where something is kept (state.py); a list that is handed from helper to helper, or kept in
 a method that is bound to it, shows itself here. Used in the candidate's worker.
@@ -23,7 +23,7 @@ DEEPEST = 40
 
 
 def lasting(package: str, *made: Any) -> dict[str, str]:
-    """All that can be reached from the modules below a package and from what its `make` returned: places, contents."""
+    """{place: content} of all that can be reached from a package's modules and from what its `make` returned."""
     walk = _Walk(package)
     for name, module in sorted(sys.modules.items()):
         if name.startswith(f"{package}."):
@@ -34,7 +34,7 @@ def lasting(package: str, *made: Any) -> dict[str, str]:
 
 
 def remembered(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """The places whose content is another one, appeared or is gone; and those that are used up by being read."""
+    """The places whose content changed, appeared or is gone, and those of iterators."""
     places = {place for place in before.keys() | after.keys() if before.get(place) != after.get(place)}
     return sorted(places | {place for place, content in after.items() if content == USED_UP})
 

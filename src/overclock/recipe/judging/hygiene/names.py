@@ -1,4 +1,4 @@
-"""Rules about names: what is imported, which names of a module are used, what reaches around the language."""
+"""Rules about names: imports, which names of a module are used, and access to the interpreter's internals."""
 
 import ast
 import re

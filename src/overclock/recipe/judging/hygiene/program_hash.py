@@ -1,6 +1,6 @@
-"""What a candidate says, without how it is written: one hash for all files that differ in comments and layout alone.
+"""A hash of a candidate's program: equal for files that differ only in comments and layout.
 
-A verdict that chance has a part in belongs to the program: another comment must not be another throw of the dice.
+A verdict with random draws belongs to the program: changing a comment must not buy another attempt.
 """
 
 import ast
@@ -12,7 +12,7 @@ from overclock.recipe.judging.rust.tokens import NotRustError, tokens
 
 
 def program_hash(frozen: Frozen) -> str:
-    """Equal for two candidates that are the same program; a file that cannot be read counts as it is."""
+    """Equal for two candidates with the same program; a file that cannot be parsed counts byte by byte."""
     return tree_hash({path: _said(path, text) for path, text in frozen.files.items() if path != README})
 
 
@@ -28,7 +28,7 @@ def _said(path: str, content: bytes) -> bytes:
 
 
 def _python(text: str) -> bytes:
-    """The program's tree without places, and without texts and numbers that stand there alone."""
+    """The syntax tree without positions, and without texts and numbers that stand alone as statements."""
     tree = read_tree(text)
     for node in ast.walk(tree):
         if isinstance(body := getattr(node, "body", None), list):

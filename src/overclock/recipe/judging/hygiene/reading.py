@@ -1,4 +1,4 @@
-"""The files of a candidate as text, whatever its language: which may be there, and how large they may be."""
+"""Reads a candidate's files as text, in any language, and checks which files there are and how large they are."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

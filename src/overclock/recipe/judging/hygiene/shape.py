@@ -31,7 +31,7 @@ def check_classes(sources: Mapping[str, Source]) -> list[Finding]:
 
 
 def check_make(sources: Mapping[str, Source]) -> list[Finding]:
-    """env.py defines `make`."""
+    """A finding if there is no env.py or it defines no `make`."""
     if "env" not in sources:
         return [Finding("", 0, "make", "There is no env.py; it must define make() -> (env, params).")]
     if any("make" in _defined(statement) for statement in sources["env"].tree.body):
@@ -40,12 +40,12 @@ def check_make(sources: Mapping[str, Source]) -> list[Finding]:
 
 
 def check_literals(sources: Mapping[str, Source], limits: Limits) -> list[Finding]:
-    """The literals of all files stay within the budget."""
+    """A finding if the literals of all files are larger than the project allows."""
     return too_many_literals({source.file: literal_bytes(source.tree) for source in sources.values()}, limits)
 
 
 def literal_bytes(tree: ast.AST) -> int:
-    """Texts by their bytes, numbers by 8 (or what they need); docstrings are no data."""
+    """The size of all literals: texts by their bytes, numbers by 8 or what they need, docstrings not at all."""
     ignored = docstrings(tree)
     return sum(_size(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in ignored)
 
@@ -72,7 +72,7 @@ def _further_names(node: ast.AST, known: set[str]) -> set[str]:
 
 
 def _last_name(node: ast.AST) -> str:
-    """`Environment` of `overclock.env.Environment[State, Params]`."""
+    """The last name of a base class: `Environment` of `overclock.env.Environment[State, Params]`."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -1,4 +1,4 @@
-"""One file of a candidate, read and not run: its tree, and which of its names stand for modules."""
+"""One parsed file of a candidate: its syntax tree, and which of its names stand for modules."""
 
 import ast
 import dataclasses
@@ -24,7 +24,7 @@ class Source:
     ambiguous: dict[str, ast.AST]  # names of modules that stand for something else as well, and where
 
     def finding(self, node: ast.AST, rule: str, sentence: str) -> Finding:
-        """At a node's line."""
+        """A finding at the line of a node of this file."""
         return Finding(self.file, getattr(node, "lineno", 0), rule, sentence)
 
     def dotted(self, node: ast.AST) -> str | None:

@@ -1,4 +1,4 @@
-"""Rules about hidden state: a function of a candidate must not remember anything from one call to the next."""
+"""Rules against hidden state: a function of a candidate must not keep anything from one call to the next."""
 
 import ast
 from collections.abc import Iterator, Mapping

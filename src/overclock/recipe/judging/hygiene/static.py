@@ -1,8 +1,8 @@
-"""A candidate's source, read without running it: `check_source(folder)` is a list of what is wrong.
+"""Static checks of a candidate's source: `check_source(folder)` is a list of what is wrong.
 
-This is the first fence and the only one that sees the text. It refuses more than is harmful (an allow-list of modules,
-no `try`, no attribute writes), so that what passes can be followed by reading. It proves nothing about code that runs:
-that is what the inspection, the sandbox and the levels are for.
+These are the first checks and the only ones that see the text. They refuse more than is harmful (an allow-list of
+modules, no `try`, no attribute writes), so that what passes can be followed by reading. They prove nothing about
+running code: that is what the inspection, the sandbox and the levels are for.
 """
 
 import sys
@@ -21,7 +21,7 @@ TAKEN = frozenset(sys.stdlib_module_names) | TOPS
 
 
 def check_source(folder: Path, limits: Limits = DEFAULT) -> list[Finding]:
-    """Everything that is wrong with the files of a folder, in order of files and lines."""
+    """All findings in the files of a folder, sorted by file and line."""
     texts, findings = read_texts(folder, limits, lambda file: file.endswith(".py"), f"Python files and {README}")
     findings += [wrong for file in texts for wrong in _misnamed(file)]
     names = frozenset(_module(file) for file in texts)
@@ -45,7 +45,7 @@ def check_source(folder: Path, limits: Limits = DEFAULT) -> list[Finding]:
 
 
 def _misnamed(file: str) -> list[Finding]:
-    """A file whose module's name cannot be imported, or hides one that others rely on."""
+    """A finding for a file whose name cannot be imported as a module, or hides a module that others import."""
     parts = _module(file).split(".")
     if parts[0] in TAKEN:
         return [Finding(file, 0, "file-name", f"A module called `{parts[0]}` exists already; choose another name.")]

@@ -1,7 +1,7 @@
-"""Rust candidates: what `recipe` has for JAX ones, for a crate that is compiled in its sandbox.
+"""Rust candidates: a crate that is compiled, run and judged in its sandbox.
 
-`contract_source` writes contract.toml as Rust, `build` compiles a candidate with our C border around it, `subject` and
-`modules` are its workers for the levels, `hygiene` reads its text. Names load on first use.
+`contract_source` writes contract.toml as Rust, `build` compiles a candidate with our C interface around it, `subject`
+and `modules` are its workers for the levels, `hygiene` checks its text. Names load on first use.
 """
 
 from typing import TYPE_CHECKING
@@ -18,12 +18,8 @@ __all__ = [
     "builder_spec", "check_rust_source", "compile_candidate", "contract_source", "declarations", "rust_spec",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        **dict.fromkeys(["builder_spec", "compile_candidate"], "overclock.recipe.judging.rust.builder"),
-        **dict.fromkeys(["contract_source", "declarations"], "overclock.recipe.judging.rust.contract_source"),
-        "check_rust_source": "overclock.recipe.judging.rust.hygiene",
-        "rust_spec": "overclock.recipe.judging.rust.subject",
-    },
-)
+MODULES = {
+    "builder": ["builder_spec", "compile_candidate"], "contract_source": ["contract_source", "declarations"],
+    "hygiene": ["check_rust_source"], "subject": ["rust_spec"],
+}  # fmt: skip
+__getattr__, __dir__ = lazy_names(__name__, {name: f"{__name__}.{m}" for m, names in MODULES.items() for name in names})

@@ -1,6 +1,6 @@
-"""Compiles a candidate, in its own sandboxed worker: the crate it is, then our border around it.
+"""Compiles a candidate in its own sandboxed worker: its crate first, then our C interface around it.
 
-The crate is compiled by itself with `unsafe` forbidden from outside, so that only the border can have any. The build
+The crate is compiled by itself with `unsafe` forbidden from outside, so that only our interface can have any. The build
 folder is temporary and is gone before the first call; a loaded library does not need its file.
 """
 
@@ -38,7 +38,7 @@ class CompileError:
 
 
 class BuildError(UsageError):
-    """The crate is no candidate that could be run."""
+    """The crate does not compile; `errors` are the compiler's complaints."""
 
     def __init__(self, errors: list[CompileError]) -> None:
         super().__init__("The candidate does not compile: " + " | ".join(map(str, errors)))
@@ -46,7 +46,7 @@ class BuildError(UsageError):
 
 
 def build(folder: Path, contract: Path, root: Path, place: Path) -> Path:
-    """Compile the candidate in `folder` inside the empty folder `place`; the library, or BuildError."""
+    """Compile the candidate in `folder` inside the empty folder `place`; returns the library or raises BuildError."""
     if not (folder / MAIN).is_file():
         raise BuildError([CompileError(MAIN, 0, "there is no such file; it is the crate's main one.")])
     for path in entries(folder / "src"):

@@ -1,4 +1,4 @@
-"""Does a candidate compile? Asked by the grader, answered in the candidate's sandbox; errors come back as findings."""
+"""The worker that compiles a candidate in its sandbox; the grader gets the compiler's errors as findings."""
 
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,12 @@ from overclock.verify.sides.subject import SubjectSpec
 
 
 def builder_spec(folder: Path, contract: Path) -> SubjectSpec:
-    """The worker that compiles a candidate."""
+    """The subject whose worker compiles a candidate."""
     return rust_spec(folder, contract, RustBuilder)
 
 
 def compile_candidate(spec: SubjectSpec, timeout: float = 120.0) -> list[Finding]:
-    """Start the worker of `builder_spec` (inside a sandbox, say); what the compiler says, or what else went wrong."""
+    """Start the worker of `builder_spec` (inside a sandbox, say); findings from the compiler or about the worker."""
     try:
         with ProcessSubject(spec, 1, "the candidate", timeout) as worker:
             told = worker.ask("errors")
@@ -28,13 +28,12 @@ def compile_candidate(spec: SubjectSpec, timeout: float = 120.0) -> list[Finding
 
 
 class RustBuilder:
-    """Runs in the worker."""
+    """The subject of `builder_spec`, inside its worker."""
 
     def __init__(self, num_envs: int, folder: str, contract: str, root: str) -> None:
         self._options = (folder, contract, root)
 
     def describe(self) -> dict[str, Any]:
-        """The calls it offers."""
         return {"calls": ["errors"]}
 
     def errors(self) -> list[tuple[str, int, str]]:

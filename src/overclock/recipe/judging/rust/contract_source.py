@@ -1,4 +1,4 @@
-"""contract.rs: a project's contract.toml as Rust, so that a candidate and our border mean the same numbers.
+"""Writes contract.rs: a project's contract.toml as Rust, so that a candidate and our interface agree on layouts.
 
 The state has exactly the contract's fields, and every call of the rules gets it from outside: there is no place where
 a candidate could remember anything else.
@@ -38,12 +38,12 @@ SAID = {
 
 
 def state_dtype(contract: ContractFile) -> np.dtype:
-    """One state as it crosses the border."""
+    """The NumPy dtype of one state as it is passed to the library."""
     return np.dtype([(field.name, np.dtype(field.dtype), field.shape) for field in contract.state])
 
 
 def draw_dtype(draws: Sequence[DrawField]) -> np.dtype:
-    """The draws of one reset or step as they cross the border."""
+    """The NumPy dtype of the draws of one reset or step as they are passed to the library."""
     return np.dtype([(draw.name, np.dtype(_draw_kind(draw)), draw.shape) for draw in draws])
 
 
@@ -60,7 +60,7 @@ def declarations(contract: ContractFile) -> str:
 
 
 def contract_source(contract: ContractFile) -> str:
-    """The whole of contract.rs."""
+    """The text of contract.rs for this contract."""
     packed, rng = ((HERE / name).read_text(encoding="utf-8") for name in ("packed.rs", "rng.rs"))
     calls = [
         f"packed!({name} {{ {', '.join(f'{field}: {kind}' for field, kind, _ in rows)} }});"
@@ -105,7 +105,7 @@ def _kind(name: str, dtype: str) -> str:
 
 
 def _draw_kind(draw: DrawField) -> str:
-    """As its site says; without one, by its method."""
+    """The dtype that a draw's site names; without one, that of its method."""
     if draw.dtype is not None:
         return _kind(draw.name, draw.dtype)
     return "int64" if draw.method in WHOLE else "float64"

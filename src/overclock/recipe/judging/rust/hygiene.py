@@ -1,7 +1,7 @@
-"""A Rust candidate's source, read without compiling it: `check_rust_source(folder, contract)` is what is wrong with it.
+"""Static checks of a Rust candidate's source: `check_rust_source(folder, contract)` is a list of what is wrong.
 
-The first fence. Like the one for JAX it refuses more than is harmful: of the standard library only what computes, of
-macros and attributes only known ones. The compiler forbids `unsafe` once more, and the sandbox does the rest.
+Like the checks for JAX they refuse more than is harmful: of the standard library only what computes is allowed, of
+macros and attributes only known ones. The compiler forbids `unsafe` once more, and the sandbox isolates what passes.
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ DECLARED = ("pub", "mod", "contract", ";")
 
 
 def check_rust_source(folder: Path, contract: ContractFile, limits: Limits = DEFAULT) -> list[Finding]:
-    """Everything that is wrong with the files of a folder, in order of files and lines."""
+    """All findings in the files of a folder, sorted by file and line."""
     texts, findings = read_texts(folder, limits, lambda file: file.startswith("src/") and file.endswith(".rs"), BELONGS)
     if texts.pop(FILE, contract_source(contract)) != contract_source(contract):
         sentence = "This file is made from the contract and was changed; put it back as it was, or remove it."

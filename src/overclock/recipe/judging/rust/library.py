@@ -1,4 +1,4 @@
-"""A compiled candidate as NumPy functions on many lanes. Loaded in a worker process only, never by the grader."""
+"""Calls a compiled candidate on NumPy arrays of many lanes. Loaded in worker processes only, never by the grader."""
 
 import ctypes
 import dataclasses
@@ -20,7 +20,7 @@ ROOM = 1 << 12
 
 @dataclasses.dataclass(frozen=True)
 class Space:
-    """What the candidate says may be observed or done; `n` of a discrete space, bounds of a box."""
+    """A space that the candidate describes: `n` of a discrete one, `low` and `high` of a box."""
 
     kind: Literal["discrete", "box"]
     dtype: np.dtype
@@ -30,12 +30,12 @@ class Space:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of one value."""
+        """The shape of one value of this space."""
         return self.low.shape
 
 
 class RulesError(UsageError):
-    """The candidate's rules panicked."""
+    """The candidate's rules panicked; the message is that of the panic."""
 
 
 @functools.cache
@@ -47,7 +47,7 @@ def load_library(folder: str, contract: str, root: str) -> "Library":
 
 
 class Library:
-    """The functions of a candidate's rules, each on a batch. States and draws are structured arrays."""
+    """The functions of a candidate's rules on a batch. States and draws are structured arrays (contract_source.py)."""
 
     def __init__(self, library: ctypes.CDLL, contract: ContractFile) -> None:
         self._library = library
@@ -84,7 +84,6 @@ class Library:
         return draws
 
     def init(self, draws: np.ndarray, threads: int = 1) -> np.ndarray:
-        """First states."""
         states = np.zeros(len(draws), self.state_dtype)
         self._call("overclock_init", len(draws), threads, draws, states)
         return states
@@ -92,7 +91,7 @@ class Library:
     def transition(
         self, states: np.ndarray, actions: np.ndarray, draws: np.ndarray, threads: int = 1
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(states afterwards, rewards, terminated)."""
+        """One step of every lane: (states afterwards, rewards, terminated)."""
         after, count = states.copy(), len(states)
         rewards, terminated = np.zeros(count, np.float64), np.zeros(count, np.uint8)
         given = self._actions(actions, count)
@@ -100,7 +99,6 @@ class Library:
         return after, rewards, terminated.astype(np.bool_)
 
     def observe(self, states: np.ndarray, threads: int = 1) -> np.ndarray:
-        """Observations."""
         seen = np.zeros((len(states), *self.observations.shape), self.observations.dtype)
         self._call("overclock_observe", len(states), threads, states, seen, int(np.prod(self.observations.shape)))
         return seen
@@ -114,13 +112,13 @@ class Library:
         return masks.astype(np.bool_)
 
     def runner(self, lanes: int, seed: int, threads: int) -> ctypes.c_void_p:
-        """Lanes whose speed can be measured with `run`; they live as long as the process."""
+        """Lanes for `run`, which measures speed; they live as long as the process."""
         made = ctypes.c_void_p()
         self._call("overclock_runner", lanes, ctypes.c_uint64(seed), threads, ctypes.byref(made))
         return made
 
     def run(self, runner: ctypes.c_void_p, steps: int) -> float:
-        """So many steps of every lane of a runner; the sum of all rewards and of what is seen in the end."""
+        """Take `steps` steps in every lane of a runner; returns the sum of all rewards and final observations."""
         total = ctypes.c_double()
         self._call("overclock_run", runner, steps, ctypes.byref(total))
         return total.value
@@ -136,7 +134,7 @@ class Library:
             raise RulesError(f"The candidate's rules panicked: {self._told('overclock_complaint')}")
 
     def _told(self, name: str) -> str:
-        """A text of the library."""
+        """The text that a function of the library writes into a buffer."""
         tell = getattr(self._library, name)
         tell.restype = ctypes.c_size_t
         room = ROOM
@@ -149,12 +147,12 @@ class Library:
 
 
 def named(rows: np.ndarray) -> Arrays:
-    """A structured array's fields by name."""
+    """The fields of a structured array by name."""
     return {name: np.array(rows[name]) for name in rows.dtype.names or ()}
 
 
 def rows(arrays: Arrays, dtype: np.dtype, count: int, what: str) -> np.ndarray:
-    """The inverse of `named`: what the contract names, in its types; other names are looked at by the caller."""
+    """The inverse of `named` for the fields of `dtype`; ValueError if one is missing or does not fit."""
     made = np.zeros(count, dtype)
     for name in dtype.names or ():
         if name not in arrays:

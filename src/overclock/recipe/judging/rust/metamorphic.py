@@ -1,7 +1,7 @@
-"""Checks that need no reference: a Rust candidate must agree with itself however its lanes are run.
+"""Metamorphic checks, which need no reference: a Rust candidate must agree with itself however its lanes are run.
 
 Unlike JAX's, all of these run one compiled program on the same numbers, so they must agree bit for bit. (There is no
-eager twin of the code and no scan, and resets are ours.) The numbers are judged where they arrive, by RULES.
+eager form of the code and no scan, and resets are ours.) The grader judges the numbers by RULES.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ class Leg(NamedTuple):
 
 
 def check(library: Library, name: str, seed: int = 0) -> dict[str, Any]:
-    """Run one of them."""
+    """Run the metamorphic check `name` and judge it by RULES."""
     journey, middle = travel(library, seed), STEPS // 2
     match name:
         case "same seed twice":

@@ -24,12 +24,12 @@ SPACES = ("observation_space", "action_space")
 
 
 def runner(spec: SubjectSpec, modules: EntryPoint | str) -> SubjectSpec:
-    """As `verify.property.runner.runner`, for the spec of a RustSubject."""
+    """The worker of level 1 for the spec of a RustSubject, as `verify.property.runner.runner` makes it."""
     return spec.wrapped_by(RustModuleRunner, modules=EntryPoint.of(modules).as_json())
 
 
 class RustModuleRunner:
-    """A Rust candidate asked for one function at a time. It sees inputs only, never what is expected of it."""
+    """Runs one function of a Rust candidate at a time. It gets inputs only, never expected outputs."""
 
     def __init__(self, num_envs: int, subject: dict[str, Any], modules: dict[str, Any]) -> None:
         """`subject` has the options of a RustSubject; `modules` are known here by their names."""
@@ -38,7 +38,6 @@ class RustModuleRunner:
         self._modules = {**MODULES, **_luck(load_contract(Path(options["contract"])))}
 
     def describe(self) -> dict[str, Any]:
-        """The calls it offers."""
         return {"calls": ["exported", "sources", "run", "coverage"]}
 
     def exported(self) -> list[str]:
@@ -87,7 +86,7 @@ def _observe(library: Library, inputs: Arrays, count: int) -> Arrays:
 
 
 def _time_limit(library: Library, inputs: Arrays, count: int) -> Arrays:
-    """As the subject counts: the candidate says the limit, and has nothing else to do with it."""
+    """Truncation as the subject computes it: the candidate only states the limit."""
     limit = np.int32(NO_LIMIT if library.max_steps is None else library.max_steps)
     steps = np.asarray(inputs["steps"], np.int32) + np.int32(1)
     truncated = np.zeros(count, np.bool_) if library.max_steps is None else steps >= limit
@@ -96,7 +95,7 @@ def _time_limit(library: Library, inputs: Arrays, count: int) -> Arrays:
 
 
 def _luck(contract: ContractFile) -> "dict[str, RustModule]":
-    """What the candidate draws by itself, for resets and for steps."""
+    """The candidate's own draws, for resets and for steps."""
     found: dict[str, RustModule] = {}
     kinds = (("draw", contract.reset_draws, _reset_draw), ("draw_step", contract.step_draws, _step_draw))
     for name, draws, draw in kinds:
@@ -121,7 +120,7 @@ def _step_draw(later: bool, library: Library, inputs: Arrays, count: int) -> Arr
 def _known(
     draw: Callable[..., Arrays], facts: SampleStatistics, library: Library, inputs: Arrays, count: int
 ) -> Arrays:
-    """Facts of very many events, by seed and by event; of steps in the states of the case, in turn."""
+    """Statistics of very many events, by seed and by event; for steps, in the states of the case in turn."""
     told = []
     for case in range(count):
         states = {name: values[case] for name, values in inputs.items() if name != LATER}
@@ -146,7 +145,7 @@ def _states(library: Library, inputs: Arrays, count: int) -> np.ndarray:
 
 
 def _called(function: str) -> str:
-    """As a Rust programmer knows it."""
+    """The name of a type as Rust writes it."""
     return f"candidate:Env::{function}"
 
 

@@ -1,4 +1,4 @@
-"""What hygiene refuses in a Rust candidate, told beforehand (hygiene/rulebook.py does it for JAX)."""
+"""The rules of hygiene for a Rust candidate in words, for prompts (hygiene/rulebook.py has those for JAX)."""
 
 from overclock.recipe.judging.hygiene.finding import Limits
 from overclock.recipe.judging.hygiene.reading import README

@@ -44,7 +44,6 @@ class RustSubject:
         self._runners: dict[int, Any] = {}
 
     def describe(self) -> dict[str, Any]:
-        """As `Subject.describe`."""
         space, more = self.library.actions, {"calls": ["metamorphic", "run"]}
         if space.kind == "discrete":
             return {"kind": "discrete", "n": space.n, **more}
@@ -58,7 +57,7 @@ class RustSubject:
         return self._begin(mask, self._given(draws, self.library.reset_dtype))
 
     def restart(self, mask: np.ndarray) -> Observed:
-        """Start a new episode in the lanes of `mask`, each from where its own stream is."""
+        """Start a new episode in the lanes of `mask`, each with the next event of its own stream."""
         drawn = self.library.draw_reset(self._keys, self._threads)
         self._advance()
         return self._begin(mask, drawn)
@@ -80,7 +79,6 @@ class RustSubject:
         return {**named(self._states), "steps": self._steps.copy()}
 
     def set_state(self, state: Arrays) -> None:
-        """As `Subject.set_state`."""
         self._states = rows(state, self.library.state_dtype, self.num_envs, "the state field")
         self._steps = np.array(state["steps"], np.int32)
 
@@ -91,7 +89,7 @@ class RustSubject:
         return metamorphic.check(self.library, check)
 
     def run(self, batch: int, steps: int) -> float:
-        """To be timed: random actions, automatic resets, all cores, of lanes that nothing else uses.
+        """Take steps to be timed: random actions, automatic resets, all cores, in lanes of their own.
 
         The border sees to it that everything which a step shows is computed.
         """

@@ -1,4 +1,4 @@
-"""What the loop and the judge ask of a target language, answered for Rust."""
+"""The functions that the loop and the judge call for a target language, for Rust."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,12 +24,12 @@ def require_toolchain() -> None:
 
 
 def prepare(project: Project, folder: Path) -> None:
-    """What an agent finds in the candidate's folder before it begins."""
+    """Write the files that an agent finds in the candidate's folder before it begins."""
     write_whole(folder / FILE, contract_source(project.contract).encode())
 
 
 def facts(project: Project) -> dict[str, Any]:
-    """What the prompts say of the contract and of hygiene."""
+    """The variables of the prompts about the contract and hygiene."""
     return {"rust_contract": declarations(project.contract), "hygiene": rust_rulebook(project.hygiene)}
 
 
@@ -39,7 +39,7 @@ def performance_spec(project: Project, folder: Path) -> SubjectSpec:
 
 
 def findings(project: Project, folder: Path, limits: Limits, apart: Apart, part: bool = False) -> list[Finding]:
-    """What is wrong with a candidate's text and, if nothing is, with what the compiler makes of it.
+    """Findings in a candidate's text or, if there are none, those of the compiler.
 
     `part`: only some of its modules are written, so there is no main file yet and nothing that could be compiled.
     """

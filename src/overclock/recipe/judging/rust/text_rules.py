@@ -1,4 +1,4 @@
-"""The rules that a Rust file is read by, token by token."""
+"""The rules of the static check of a Rust file, applied token by token."""
 
 from collections.abc import Iterator, Sequence
 
@@ -39,7 +39,7 @@ KNOWN = MACROS | KEYWORDS
 
 
 def check_tokens(file: str, found: Sequence[Token]) -> list[Finding]:
-    """What is wrong with one file."""
+    """All findings in the tokens of one file."""
     findings = []
     for index, token in enumerate(found):
         for rule, sentence in _wrong(found, index):
@@ -48,7 +48,7 @@ def check_tokens(file: str, found: Sequence[Token]) -> list[Finding]:
 
 
 def literal_bytes(found: Sequence[Token]) -> int:
-    """Texts by their bytes, numbers by 8 or what they need; attributes' texts count as well."""
+    """The size of all literals: texts by their bytes, numbers by 8 or what they need, texts in attributes too."""
     texts = sum(len(token.text.encode()) for token in found if token.kind == "text")
     return texts + sum(max(NUMBER_BYTES, len(token.text) // 2) for token in found if token.kind == "number")
 

@@ -1,6 +1,6 @@
-"""Rust source as tokens, enough to read what it names: comments are gone, texts and numbers are literals.
+"""A tokenizer for Rust: names, literals and signs without comments, enough to see what a file names.
 
-`std :: r#fs`, a name inside a comment and a quote inside a raw string are what this file is for.
+It handles what a search of the text would miss: `std :: r#fs`, names inside comments, quotes inside raw strings.
 """
 
 import dataclasses

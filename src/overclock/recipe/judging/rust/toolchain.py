@@ -1,4 +1,4 @@
-"""Where the Rust compiler is: the one that `rustc` on the path leads to, without the program that chooses versions."""
+"""Finds the Rust compiler that `rustc` on the path leads to, without rustup's proxy program."""
 
 import functools
 import shutil

@@ -1,4 +1,4 @@
-"""Level 4 on a Rust candidate: its lanes as a batch that PPO's host loop steps, in the worker that may run it."""
+"""Level 4 for a Rust candidate: its lanes as a batch for PPO's host loop, in the worker that may run it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ from overclock.verify.transfer.training import ReferenceTrainer
 
 
 class RustVector:
-    """As much of a `HostVector` as training uses; it restarts nothing by itself (autoreset "off")."""
+    """The part of a `HostVector` that training uses; it restarts no lane by itself (autoreset "off")."""
 
     num_players = 1
     autoreset = "off"
@@ -39,13 +39,11 @@ class RustVector:
         return self._shown(self._subject.reset(chosen, np.array(seeds, np.int64)))
 
     def step(self, actions: Any) -> HostStep:
-        """As `HostVector.step`."""
         seen = self._subject.step(np.asarray(actions))
         obs, out = self._shown(seen), seen.outputs
         return HostStep(obs, out["reward"].astype(np.float32), out["terminated"], out["truncated"], obs, {})
 
     def action_mask(self) -> np.ndarray | None:
-        """As `HostVector.action_mask`."""
         return self._mask
 
     def _shown(self, seen: Observed) -> np.ndarray:

@@ -24,7 +24,6 @@ class DrawCall:
     call: str  # 'uniform(low=-0.05, high=0.05, size=(4,))'
     shape: tuple[int, ...]
     dtype: str
-    same_arguments: bool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +38,6 @@ class Draws:
     constant: bool
     fewest: int
     most: int
-    watched: int
 
 
 def reset(env: Any, seed: int) -> Any:
@@ -120,12 +118,12 @@ def summarise(watched: list[tuple[Draw, ...]]) -> Draws:
     fewest, most = min(counts), max(counts)
     if len(patterns) <= 1:
         columns = list(zip(*watched, strict=True))
-        return Draws(tuple(_call(list(column)) for column in columns), True, fewest, most, len(watched))
+        return Draws(tuple(_call(list(column)) for column in columns), True, fewest, most)
     kinds: dict[Any, list[Draw]] = {}
     for draws in watched:
         for draw in draws:
             kinds.setdefault((*_kind(draw), _joined(_arguments(draw))), []).append(draw)
-    return Draws(tuple(_call(draws) for draws in kinds.values()), False, fewest, most, len(watched))
+    return Draws(tuple(_call(draws) for draws in kinds.values()), False, fewest, most)
 
 
 def _kind(draw: Draw) -> tuple[Any, ...]:
@@ -142,8 +140,7 @@ def _call(draws: list[Draw]) -> DrawCall:
         shown = {name: texts.pop() if len(texts) == 1 else VARIES for name, texts in columns.items()}
     else:  # called in different ways: nothing can be said of any argument
         shown = {"": VARIES}
-    same = all(call == calls[0] for call in calls)
-    return DrawCall(draws[0].method, f"{draws[0].method}({_joined(shown)})", value.shape, dtype, same)
+    return DrawCall(draws[0].method, f"{draws[0].method}({_joined(shown)})", value.shape, dtype)
 
 
 def _arguments(draw: Draw) -> dict[str, str]:

@@ -10,7 +10,7 @@ import dataclasses
 import keyword
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from overclock.errors import UsageError
@@ -135,23 +135,24 @@ def _names(groups: list[list[Definition]], taken: tuple[str, ...] = ()) -> list[
     shared = Counter(module for part in groups for module in {one.file.module for one in part})
     names: list[str] = []
     for part in groups:
-        weight = Counter[str]()
-        for one in part:
-            weight[one.file.module] += len(one.lines)
-        module = max(sorted(weight), key=weight.__getitem__)
+        module = _heaviest(part, lambda one: one.file.module)
         name = _identifier(module.rpartition(".")[2])
         if shared[module] > 1:
-            inner = Counter[str]()
-            for one in part:
-                if one.file.module == module:
-                    inner[one.owner or one.qualified] += len(one.lines)
-            name = _identifier(max(sorted(inner), key=inner.__getitem__))
+            here = [one for one in part if one.file.module == module]
+            name = _identifier(_heaviest(here, lambda one: one.owner or one.qualified))
             if name in names:
-                here = [one for one in part if one.file.module == module]
                 largest = max(here, key=lambda one: (one.kind == "function", len(one.lines)))
                 name = _identifier("_".join(part.strip("_") for part in largest.qualified.split(".")))
         names.append(_free(name, [*taken, *names]))
     return names
+
+
+def _heaviest(part: list[Definition], name: Callable[[Definition], str]) -> str:
+    """The name to which most lines belong."""
+    weight = Counter[str]()
+    for one in part:
+        weight[name(one)] += len(one.lines)
+    return max(sorted(weight), key=weight.__getitem__)
 
 
 def _identifier(name: str) -> str:

@@ -67,7 +67,7 @@ def _shallow(machine: Machine, value: Known, made: Any) -> Value:
 
 
 def get_item(machine: Machine, value: Value, index: Value) -> Value:
-    """The value of `value[index]`."""
+    """What `value[index]` gives, whatever the value is."""
     value = machine.present(value)
     index = index if isinstance(index, Pack) else machine.present(index)
     if isinstance(value, Known) and isinstance(index, Known):

@@ -154,7 +154,6 @@ def _hint(a: Operand, b: Operand) -> str:
 
 
 def _range(a: Operand, b: Operand) -> tuple[int | None, int | None]:
-
     (low_a, high_a), (low_b, high_b) = bounds(a), bounds(b)
     low = None if low_a is None or low_b is None else min(low_a, low_b)
     high = None if high_a is None or high_b is None else max(high_a, high_b)

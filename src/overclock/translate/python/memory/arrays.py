@@ -15,7 +15,7 @@ from overclock.translate.ir.aliases import ITEMS
 from overclock.translate.ir.layout import chosen, number, resized, stack, zeros
 from overclock.translate.ir.nodes import Builder, Const, Operand, Var, common_dtype
 from overclock.translate.ir.store import ArrayCell, ItemCell, ListCell, ManyCell, Store
-from overclock.translate.ir.values import Elem, Gone, Known, May, Num, Pack, Pick, Ref, Value, View  # fmt: skip
+from overclock.translate.ir.values import Elem, Gone, Known, May, Num, Pack, Pick, Ref, Value, View
 
 Index = tuple[Any, ...]
 
@@ -28,7 +28,7 @@ class Remake:
     to: tuple[int, ...]
 
     def real(self, array: np.ndarray) -> np.ndarray:
-        """NumPy's own."""
+        """What NumPy makes of a concrete array."""
         return np.reshape(array, self.to) if self.op == "reshape" else np.transpose(array, self.to)
 
     def undone(self, shape: tuple[int, ...]) -> "Remake":
@@ -39,7 +39,7 @@ class Remake:
 
 
 class Arrays:
-    """Works on one builder."""
+    """Emits reads and writes of parts into one builder."""
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
@@ -114,7 +114,7 @@ class Arrays:
         return bool(np.shares_memory(step.real(real), base))
 
     def getitem(self, base: Operand, index: Index) -> Operand:
-        """base[index]."""
+        """The part of an array at an index."""
         dynamic = [part for part in index if isinstance(part, Var | Const)]
         compute = lambda array, *parts: np.asarray(array)[real_index(index, list(parts))]  # noqa: E731
         try:
@@ -203,7 +203,7 @@ class Arrays:
         return store.new(ItemCell(ref, index, Const(True)))
 
     def put(self, ref: Ref, index: Operand, value: Value, store: Store) -> None:
-        """list[index] = value."""
+        """Replace the item at a place of a list."""
         cell = store[ref]
         assert isinstance(cell, ManyCell)
         for at, operand in enumerate(self.layout.lower(value, cell.of, store)):

@@ -181,7 +181,7 @@ def open_slices(machine: Machine, index: Value) -> list[int]:
 
 
 def narrowed(machine: Machine, owner: Value, index: Value) -> tuple[Value, Value]:
-    """array[i, start:stop] is array[i][start:stop]."""
+    """The array and the index that array[i, start:stop] comes to, which is array[i][start:stop]."""
     parts, ahead = index_parts(index), 0
     while ahead < len(parts) and is_number(machine, parts[ahead]) and not machine.operand(parts[ahead]).type.shape:
         ahead += 1
@@ -193,7 +193,7 @@ def narrowed(machine: Machine, owner: Value, index: Value) -> tuple[Value, Value
 
 
 def between(machine: Machine, value: Value, index: Value) -> Value:
-    """array[..., start:stop, ...]."""
+    """The part of an array between bounds of the run time: array[..., start:stop, ...]."""
     value, index = narrowed(machine, value, index)
     parts, opened = index_parts(index), open_slices(machine, index)
     base = machine.operand(value)

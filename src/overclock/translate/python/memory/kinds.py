@@ -35,7 +35,7 @@ def is_array(machine: Machine, value: Value) -> bool:
 
 
 def is_sequence(machine: Machine, value: Value) -> bool:
-    """Lists and tuples."""
+    """Whether a value is a list or a tuple."""
     match value:
         case Pack():
             return True

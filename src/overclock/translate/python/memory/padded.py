@@ -60,7 +60,7 @@ def ensure_shape(machine: Machine, ref: Ref, shape: Shape) -> None:
 
 
 def append(machine: Machine, ref: Ref, value: Value) -> None:
-    """list.append."""
+    """Append an item; where there may be no room for it, an overflow flag is raised."""
     cell = machine.store[ref]
     if isinstance(cell, ListCell):
         cell.items.append(machine.settled(value))
@@ -212,7 +212,7 @@ def _bound(machine: Machine, cell: ManyCell, bound: Value, default: Operand) -> 
 
 
 def reversed_list(machine: Machine, ref: Ref) -> Ref:
-    """The items backwards."""
+    """A new list of the items backwards."""
     cell = many_cell(machine, ref)
     last = machine.builder.apply("sub", cell.length, Const(1))
     source = machine.builder.apply("sub", last, Const(np.arange(cell.capacity)))

@@ -13,7 +13,7 @@ import numpy as np
 from overclock.recording.errors import Place, UnsupportedError
 from overclock.translate.ir.aliases import related
 from overclock.translate.ir.store import DictCell, ListCell, ManyCell, ObjectCell, Store
-from overclock.translate.ir.values import Known, May, Pack, Ref, Value, View  # fmt: skip
+from overclock.translate.ir.values import Known, May, Pack, Ref, Value, View
 
 Path = tuple[str, ...]
 

@@ -23,7 +23,7 @@ def index_parts(index: Value) -> list[Value]:
 
 
 def is_slice(part: Value) -> bool:
-    """start:stop:step."""
+    """Whether a part of an index is a slice."""
     return isinstance(part, Pack) and part.cls is slice
 
 
@@ -72,7 +72,7 @@ REMADE = ("ravel", "reshape", "transpose")
 
 
 def remade(machine: Machine, name: str, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
-    """owner.ravel(), owner.reshape(...) or owner.transpose(...)."""
+    """What owner.ravel(), owner.reshape(...) or owner.transpose(...) gives."""
     if keywords.keys() - {"shape", "axes"} or (name == "ravel" and args):
         raise UnsupportedError(f"np.{name} in another order")
     given = [static_value(machine, one) for one in (*args, *keywords.values())]

@@ -12,15 +12,7 @@ from overclock.translate.ir.store import ListCell, ManyCell
 from overclock.translate.ir.values import Elem, Known, Ref, Value
 from overclock.translate.python.functions.reducing import sort_list
 from overclock.translate.python.machine import Machine
-from overclock.translate.python.memory.padded import (
-    append,
-    arrayify,
-    insert_at,
-    many_cell,
-    place_in,
-    remove_at,
-    reversed_list,
-)
+from overclock.translate.python.memory import padded
 from overclock.translate.python.memory.searching import first_equal, matching_flags, valid_flags
 from overclock.translate.python.operators.arithmetic import binary
 from overclock.translate.python.operators.comparison import contains, equal
@@ -42,11 +34,11 @@ def list_method(machine: Machine, name: str, owner: Value, args: list[Value], ke
 
 
 def list_append(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
-    append(machine, ref, args[0])
+    padded.append(machine, ref, args[0])
 
 
 def list_appendleft(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
-    insert_at(machine, ref, Const(0), args[0])
+    padded.insert_at(machine, ref, Const(0), args[0])
 
 
 def list_extend(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
@@ -55,8 +47,8 @@ def list_extend(machine: Machine, ref: Ref, args: list[Value], keywords: dict[st
 
 def list_insert(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
     cell = machine.store[ref]
-    at = place_in(machine, cell, args[0]) if isinstance(cell, ManyCell) else machine.operand(args[0])
-    insert_at(machine, ref, at, args[1])
+    at = padded.place_in(machine, cell, args[0]) if isinstance(cell, ManyCell) else machine.operand(args[0])
+    padded.insert_at(machine, ref, at, args[1])
 
 
 def list_pop(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> Value:
@@ -72,9 +64,9 @@ def _pop(machine: Machine, ref: Ref, index: Value) -> Value:
     if isinstance(cell, ListCell):
         if isinstance(index, Known):
             return cell.items.pop(index.value)
-        arrayify(machine, ref)
-    cell = many_cell(machine, ref)
-    at = place_in(machine, cell, index)
+        padded.arrayify(machine, ref)
+    cell = padded.many_cell(machine, ref)
+    at = padded.place_in(machine, cell, index)
     value = machine.arrays.item(ref, at, machine.store)
     if isinstance(value, Elem):
         value = machine.arrays.detached(value, machine.store)
@@ -82,7 +74,7 @@ def _pop(machine: Machine, ref: Ref, index: Value) -> Value:
         machine.arrays.follow_removal(ref, at, machine.store)
         cell.length = ranged(machine.builder.apply("maximum", at, Const(0)), 0, cell.capacity)
     else:
-        remove_at(machine, ref, at)
+        padded.remove_at(machine, ref, at)
     return value
 
 
@@ -94,8 +86,8 @@ def list_remove(machine: Machine, ref: Ref, args: list[Value], keywords: dict[st
         if all(isinstance(flag, Const) for flag in flags):
             del cell.items[[bool(flag.value) for flag in flags].index(True)]  # pyright: ignore[reportAttributeAccessIssue]
             return
-        arrayify(machine, ref)
-    remove_at(machine, ref, first_equal(machine, many_cell(machine, ref), args[0]))
+        padded.arrayify(machine, ref)
+    padded.remove_at(machine, ref, first_equal(machine, padded.many_cell(machine, ref), args[0]))
 
 
 def list_clear(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
@@ -103,7 +95,7 @@ def list_clear(machine: Machine, ref: Ref, args: list[Value], keywords: dict[str
     if isinstance(cell, ListCell):
         cell.items.clear()
     else:
-        many_cell(machine, ref).length = Const(np.int64(0))
+        padded.many_cell(machine, ref).length = Const(np.int64(0))
         machine.arrays.forget_items(ref, machine.store)
 
 
@@ -116,7 +108,7 @@ def list_reverse(machine: Machine, ref: Ref, args: list[Value], keywords: dict[s
     if isinstance(cell, ListCell):
         cell.items.reverse()
     else:
-        many_cell(machine, ref).leaves = many_cell(machine, reversed_list(machine, ref)).leaves
+        padded.many_cell(machine, ref).leaves = padded.many_cell(machine, padded.reversed_list(machine, ref)).leaves
         machine.arrays.forget_items(ref, machine.store)
 
 

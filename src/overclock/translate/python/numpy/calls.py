@@ -21,14 +21,6 @@ from overclock.translate.python.numpy import joining, making, reductions, search
 from overclock.translate.python.numpy.making import MAKERS, make_array
 from overclock.translate.python.numpy.plain import PLAIN, plain_call
 from overclock.translate.python.numpy.reductions import REDUCTIONS, reduction
-from overclock.translate.python.numpy.ufuncs import (
-    BINARY_UFUNCS,
-    LOGICAL_UFUNCS,
-    UNARY_UFUNCS,
-    binary_ufunc,
-    logical_ufunc,
-    unary_ufunc,
-)
 from overclock.translate.python.purity import FILES
 
 # Functions, other than those of views.py, whose result may share memory with their argument.
@@ -123,7 +115,5 @@ FAMILIES: dict[str, Callable[[Machine, Any, list[Value], dict[str, Value]], Valu
     **dict.fromkeys(MAKERS, make_array),
     **dict.fromkeys(PLAIN, plain_call),
     **dict.fromkeys(REDUCTIONS, reduction),
-    **dict.fromkeys(UNARY_UFUNCS, unary_ufunc),
-    **dict.fromkeys(LOGICAL_UFUNCS, logical_ufunc),
-    **dict.fromkeys(BINARY_UFUNCS, binary_ufunc),
+    **ufuncs.FAMILIES,
 }

@@ -48,7 +48,6 @@ def numpy_append(machine: Machine, args: list[Value], keywords: dict[str, Value]
 
 
 def _joined(machine: Machine, function: Any, items: list[Value], **static: Any) -> Value:
-
     operands = [machine.array(one) for one in items]
     dtype = common_dtype(*operands)
     operands = [machine.builder.cast(one, dtype) for one in operands]

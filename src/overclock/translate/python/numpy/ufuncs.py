@@ -1,4 +1,4 @@
-"""NumPy's ufuncs, and np.clip."""
+"""NumPy's ufuncs, of one array and of two, and np.clip."""
 
 from typing import Any
 
@@ -71,3 +71,8 @@ def numpy_clip(machine: Machine, args: list[Value], keywords: dict[str, Value]) 
 
 
 RULES = {"clip": numpy_clip}
+FAMILIES = {
+    **dict.fromkeys(BINARY_UFUNCS, binary_ufunc),
+    **dict.fromkeys(LOGICAL_UFUNCS, logical_ufunc),
+    **dict.fromkeys(UNARY_UFUNCS, unary_ufunc),
+}

@@ -76,7 +76,7 @@ def _equal_optional(machine: Machine, left: Value, right: Value) -> Operand:
 
 
 def contains(machine: Machine, container: Value, item: Value) -> Operand:
-    """item in container."""
+    """Whether an item is in a container."""
     container = machine.present(container)
     match container:
         case Known(inner) if isinstance(item, Known):

@@ -86,5 +86,4 @@ def _is_numpy_number(value: Any) -> bool:
 
 
 def _all_same(options: list[Any]) -> bool:
-
     return all(same(one, options[0]) for one in options[1:])

@@ -19,7 +19,7 @@ from overclock.translate.python.operators.options import from_options
 
 
 def length_of(machine: Machine, value: Value) -> Value:
-    """The value of len(value)."""
+    """What len(value) gives, as a value."""
     value = machine.present(value)
     match value:
         case Known(inner):
@@ -128,7 +128,7 @@ def entries_of(machine: Machine, value: Value) -> dict[Any, Value]:
 
 
 def sequence_operator(machine: Machine, op: str, left: Value, right: Value) -> Value:
-    """Concatenation and repetition."""
+    """`+` of two sequences, or `*` of a sequence and a number."""
     machine.store.journal.join(left, right)
     many = [one for one in (left, right) if isinstance(machine.cell(one), ManyCell)]
     if op == "add" and many:

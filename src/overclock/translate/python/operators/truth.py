@@ -14,7 +14,7 @@ SEVERAL = "the truth of an array of several numbers"
 
 
 def truth(machine: Machine, value: Value) -> Operand:
-    """bool(value) as an operand."""
+    """What bool(value) gives, as an operand."""
     if is_partial(machine, value):
         raise UnsupportedError(SEVERAL)
     match value:

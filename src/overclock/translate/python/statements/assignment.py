@@ -91,7 +91,7 @@ def _augment(machine: Machine, current: Value, node: ast.AugAssign, store: Calla
 
 
 def assign(machine: Machine, target: ast.expr, value: Value) -> None:
-    """Run target = value."""
+    """Run `target = value` for any kind of target."""
     match target:
         case ast.Name(id=name):
             if isinstance(value, Num):

@@ -1,4 +1,4 @@
-"""`while` and `for`."""
+"""The statements `while` and `for`."""
 
 import ast
 

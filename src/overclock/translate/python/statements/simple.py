@@ -42,7 +42,6 @@ def run_assert(machine: Machine, node: ast.Assert) -> None:
 
 
 def run_import(machine: Machine, node: ast.Import) -> None:
-
     for one in node.names:
         module = importlib.import_module(one.name)
         name = one.asname or one.name.partition(".")[0]
@@ -50,7 +49,6 @@ def run_import(machine: Machine, node: ast.Import) -> None:
 
 
 def run_import_from(machine: Machine, node: ast.ImportFrom) -> None:
-
     name = "." * node.level + (node.module or "")
     module = importlib.import_module(name, machine.frame.globals.get("__package__"))
     for one in node.names:

@@ -10,15 +10,9 @@ from overclock.translate.ir.nodes import Operand, Var
 from overclock.translate.ir.store import ArrayCell, DictCell, ListCell, ManyCell, ObjectCell
 from overclock.translate.ir.values import Elem, Known, Num, Pack, Ref, Value, View
 from overclock.translate.python.machine import Machine
+from overclock.translate.python.memory import padded
 from overclock.translate.python.memory.flexible import open_slices, scatter, write_between
 from overclock.translate.python.memory.kinds import is_mask, is_number, is_numbers
-from overclock.translate.python.memory.padded import (
-    arrayify,
-    ensure_shape,
-    many_cell,
-    place_in,
-    remove_at,
-)
 from overclock.translate.python.memory.views import array_index
 from overclock.translate.python.operators.comparison import position_among
 from overclock.translate.python.operators.sequences import iterate
@@ -41,14 +35,14 @@ def _delete_item(machine: Machine, value: Value, index: Value) -> None:
         del cell.items[index.value]
     elif isinstance(cell, ListCell | ManyCell):
         if isinstance(cell, ListCell):
-            arrayify(machine, ref)
-        remove_at(machine, ref, place_in(machine, many_cell(machine, ref), index))
+            padded.arrayify(machine, ref)
+        padded.remove_at(machine, ref, padded.place_in(machine, padded.many_cell(machine, ref), index))
     else:
         raise UnsupportedError("del of an item of this")
 
 
 def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> None:
-    """Run owner.name = value."""
+    """Run `owner.name = value`, by a property where the class has one."""
     if isinstance(value, Num):
         name_operand(value.operand, name)
     label_array(machine, value, name)
@@ -79,7 +73,7 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
 
 
 def set_item(machine: Machine, owner: Value, index: Value, value: Value) -> None:
-    """Run owner[index] = value."""
+    """Run `owner[index] = value`, whatever the owner is."""
     if isinstance(owner, Elem):
         _set_elem_item(machine, owner, index, value)
         return
@@ -108,16 +102,16 @@ def set_item(machine: Machine, owner: Value, index: Value, value: Value) -> None
                 raise UnsupportedError("a slice with bounds that are not known is assigned")
             items[slice(*bounds)] = iterate(machine, value)
         case ListCell():
-            arrayify(machine, ref)
+            padded.arrayify(machine, ref)
             set_item(machine, ref, index, value)
         case ManyCell() if cell.kind == FLEXIBLE:
             _set_flexible(machine, cell, index, value)
         case ManyCell() if isinstance(index, Pack) and index.cls is slice:
             raise UnsupportedError("a slice of a list of changing length is assigned")
         case ManyCell():
-            ensure_shape(machine, ref, machine.shape(value))
-            cell = many_cell(machine, ref)
-            place = place_in(machine, cell, index)
+            padded.ensure_shape(machine, ref, machine.shape(value))
+            cell = padded.many_cell(machine, ref)
+            place = padded.place_in(machine, cell, index)
             machine.arrays.follow_replacement(ref, place, machine.store)
             machine.arrays.put(ref, place, value, machine.store)
             if not machine.permuted:
@@ -131,7 +125,9 @@ def set_item(machine: Machine, owner: Value, index: Value, value: Value) -> None
 def _set_flexible(machine: Machine, cell: ManyCell, index: Value, value: Value) -> None:
     if not is_number(machine, index) or machine.operand(index).type.shape:
         raise UnsupportedError("several places of an array whose length is not known are changed")
-    cell.leaves[0] = machine.arrays.setitem(cell.leaves[0], (place_in(machine, cell, index),), machine.operand(value))
+    cell.leaves[0] = machine.arrays.setitem(
+        cell.leaves[0], (padded.place_in(machine, cell, index),), machine.operand(value)
+    )
 
 
 def _set_key(machine: Machine, items: dict[Any, Value], index: Value, value: Value) -> None:
