@@ -16,7 +16,11 @@ from typing import Any
 from overclock.bench import machine
 from overclock.files import finite, write_whole
 from overclock.report.pictures import draw_curves, draw_envelope
+from overclock.results import decode, encode
+from overclock.verify.result import VerifyReport
+from overclock.verify.rollout.result import ComparisonResult, RolloutLevel
 from overclock.verify.text import performance_name
+from overclock.verify.transfer.result import Controls, TransferLevel
 
 DPI = 100  # small files; a document shows them about 900 pixels wide
 LEVEL_3 = ("actions", "precision", "mode", "passed", "episodes", "steps", "beyond_horizon", "cut", "excused_flags")
@@ -30,21 +34,21 @@ def main() -> None:
     parser.add_argument("place", type=Path, help="where the pictures shall lie, with the beginning of their names")
     parser.add_argument("--figures", type=Path, help="the JSON file that keeps the figures")
     arguments = parser.parse_args()
-    verify = json.loads(arguments.report.read_text())["verify"]
-    about = {name: verify[name] for name in ("env", "backend", "reference", "command", "date", "versions")}
-    about["machine"] = machine.describe(machine.find_device("gpu" if verify["backend"] == "cuda" else "cpu"))
+    verify = decode(VerifyReport, json.loads(arguments.report.read_text())["verify"])
+    about = {name: getattr(verify, name) for name in ("env", "backend", "reference", "command", "date", "versions")}
+    about["machine"] = machine.describe(machine.find_device("gpu" if verify.backend == "cuda" else "cpu"))
     pictures, figures = {}, {}
-    for level in verify["levels"]:
-        found = level.get("envelope")
-        if found is not None:
-            title = f"{performance_name(verify)} beside {verify['reference']}, {found['episodes']:,} episodes"
-            pictures["envelope"] = draw_envelope(found, title)
-            figures["envelope"] = {**about, **found}
-        if level["level"] == 3:
-            figures["rollout"] = {**about, "comparisons": [_rollout(comparison) for comparison in level["comparisons"]]}
-        if "curves" in level:
+    for level in verify.levels:
+        if isinstance(level, RolloutLevel):
+            figures["rollout"] = {**about, "comparisons": [_rollout(comparison) for comparison in level.comparisons]}
+            if (found := level.envelope) is not None:
+                title = f"{performance_name(verify)} beside {verify.reference}, {found.episodes:,} episodes"
+                pictures["envelope"] = draw_envelope(found, title)
+                figures["envelope"] = {**about, **encode(found)}
+        if isinstance(level, TransferLevel):
             pictures["curves"] = draw_curves(level, f"{performance_name(verify)}: PPO on either side")
-            figures["transfer"] = {**about, **{name: level[name] for name in LEVEL_4}, "controls": _controls(level)}
+            kept = {name: encode(getattr(level, name)) for name in LEVEL_4}
+            figures["transfer"] = {**about, **kept, "controls": _controls(level.controls)}
     for name, figure in pictures.items():
         content = io.BytesIO()
         figure.savefig(content, format="png", dpi=DPI)
@@ -55,24 +59,22 @@ def main() -> None:
         write_whole(arguments.figures, f"{json.dumps(finite(content), separators=(',', ':'))}\n".encode())
 
 
-def _rollout(comparison: dict[str, Any]) -> dict[str, Any]:
+def _rollout(comparison: ComparisonResult) -> dict[str, Any]:
     """How much was played, and how far every field was off."""
-    fields = {field["name"]: field["largest_error"] for field in comparison["fields"]}
-    return {**{name: comparison[name] for name in LEVEL_3}, "largest_errors": fields}
+    fields = {field.name: field.largest_error for field in comparison.fields}
+    return {**{name: getattr(comparison, name) for name in LEVEL_3}, "largest_errors": fields}
 
 
-def _controls(level: dict[str, Any]) -> dict[str, Any]:
+def _controls(controls: Controls) -> dict[str, Any]:
     """What the controls of level 4 said, in their own words."""
-    controls = level["controls"]
-    said = {"a_a": {"passed": controls["a_a"]["passed"]}}
-    for role in ("planted", "unseen"):
-        found = controls[role]
+    said: dict[str, Any] = {"a_a": {"passed": controls.a_a.passed}}
+    for role, found in (("planted", controls.planted), ("unseen", controls.unseen)):
         if found is not None:
             said[role] = {
-                **{name: found[name] for name in ("bug", "seen", "states_differ")},
+                **{name: getattr(found, name) for name in ("bug", "seen", "states_differ")},
                 "groups": [
-                    {name: group[name] for name in ("trained_on", "strength", "verdict", "sentence")}
-                    for group in found["groups"]
+                    {name: getattr(group, name) for name in ("trained_on", "strength", "verdict", "sentence")}
+                    for group in found.groups
                 ],
             }
     return said

@@ -4,6 +4,7 @@ A line `2=fail` in a candidate makes level 2 fail, `tests=3` with so many tests 
 So a script of candidates says how a whole run goes.
 """
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -31,6 +32,7 @@ from overclock.recipe.runs.journal import Journal
 from overclock.recipe.runs.report import run_report
 from overclock.recipe.runs.run import Run
 from overclock.results import encode
+from overclock.verify.repro.result import BothSides, ReproSummary, StatesAround
 from overclock.verify.sides.process import CouldNotVerifyError
 
 SCENARIO = {
@@ -65,6 +67,16 @@ def small_project(folder, modules=("rules",), levels=(1, 2, 3, 4), candidates=1,
     return project
 
 
+def repro_in(folder):
+    """What a verdict says of a repro in a folder."""
+    shown = StatesAround(before=None, after=BothSides(reference={}, performance={}))
+    return ReproSummary(
+        folder=str(folder), command=None, precision="float64", mode="per_step", actions=[0], field="x", step=1,
+        reference=0.0, performance=1.0, error=1.0, tolerance=0.0, also_wrong=[], states=shown, found_after=1,
+        minimal=True, sentence="x differs after 1 action",
+    )  # fmt: skip
+
+
 class FakeJudge:
     """Reads its verdicts in the candidate; `repros` is where it leaves those of level 3."""
 
@@ -84,7 +96,7 @@ class FakeJudge:
         sentence = f"held-out episodes differ; {SECRET}" if level == HELD_OUT else f"level {level} is off by one"
         facts = failure(level, [sentence], field="state.x", module=module)
         if level == 3 and self.repros is not None:
-            facts["repro"] = {"folder": str(self._repro()), "sentence": "x differs after 1 action"}
+            facts = dataclasses.replace(facts, repro=repro_in(self._repro()))
         return Verdict(level, word, int(said.get("tests", 1)), 5, facts)
 
     def speed(self, frozen):

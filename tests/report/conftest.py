@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from overclock.results import encode
+
 DATA = Path(__file__).parent / "data"
 
 
@@ -24,7 +26,7 @@ def failed():
 def house(folder, **options):
     from overclock.verify.engine import verify
 
-    return verify("verify.subjects_shrink:twin", episodes=8, levels=(3,), folder=folder, **options)
+    return encode(verify("verify.subjects_shrink:twin", episodes=8, levels=(3,), folder=folder, **options))
 
 
 @pytest.fixture(scope="session")

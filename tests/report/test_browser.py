@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("jinja2", reason="the page needs the extra 'report'")
 pytest.importorskip("matplotlib", reason="the page needs the extra 'report'")
 
-from overclock.report.page import html
+from report.reading import html
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [

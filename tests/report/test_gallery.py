@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
+from level_results import walk
 
 from overclock.errors import UsageError
 from overclock.report.gallery import changed, listing, page, with_mutants
+from overclock.results import encode
 
 ROOT = Path(__file__).parents[2]
 RESULT, PAGE, LISTINGS = ROOT / "benchmarks/known.json", ROOT / "docs/gallery.md", ROOT / "docs/gallery"
@@ -18,7 +20,7 @@ SURVIVOR = {"file": "env.py", "line": 59, "operator": "constant", "before": "x =
 LAKE = {
     "name": "lake", "reference": "Lake-v1", "arguments": {"dry": True}, "outcome": "done", "sentence": "lake holds.",
     "levels": [1, 2, 3], "lines_in": 20, "lines_out": 50, "generation_s": 0.5, "compile_s": 2.25,
-    "largest_error": 2e-16, "exhaustive": {"states": 11, "actions": 4, "proof": True},
+    "largest_error": 2e-16, "exhaustive": encode(walk(states=11, actions=4)),
     "branches": {
         "reached": 3, "reachable": 4, "percent": 75.0, "decided": ["lake.py:9 `human` is true"], "after the end": [],
         "missed": ["lake.py:7 `deep` is true"],

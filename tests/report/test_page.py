@@ -10,7 +10,10 @@ import pytest
 pytest.importorskip("jinja2", reason="the page needs the extra 'report'")
 pytest.importorskip("matplotlib", reason="the page needs the extra 'report'")
 
-from overclock.report.page import html, markdown, write_report
+from report.reading import html, markdown, write_report
+from schema_checks import require_valid
+
+from overclock.results import encode
 
 LARGEST = 1_000_000  # bytes; a page that is mailed around
 
@@ -60,6 +63,7 @@ def test_the_three_files_say_the_same(tmp_path, passed, measured):
     assert sorted(path.name for path in page.parent.iterdir()) == ["report.html", "report.json", "report.md"]
     numbers = json.loads((page.parent / "report.json").read_text())
     assert numbers["verify"] == passed
+    require_valid(numbers, "overclock.report/1")
     assert numbers["bench"]["schema"] == "overclock.bench/1"
     short = (page.parent / "report.md").read_text()
     for fact in ("levels 1 to 4 passed", "fewer than 2.95% of random episodes", "312 of 316", "coverage-guided"):
@@ -193,7 +197,7 @@ def walk(monkeypatch):
     def walked(params=None, **limits):
         lake = worlds.lake(4, params)
         sides = [registry.load(s.entry_point)(16, **dict(s.options)) for s in (lake.reference, lake.performance)]
-        return explore(lake, "float32", *sides, **limits)
+        return encode(explore(lake, "float32", *sides, **limits))
 
     return walked
 

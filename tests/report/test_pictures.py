@@ -8,12 +8,14 @@ import pytest
 pytest.importorskip("jinja2", reason="the page needs the extra 'report'")
 pytest.importorskip("matplotlib", reason="pictures need the extra 'report'")
 
+from report.reading import html
 from verify.chaos import ENVELOPE
 
 from overclock.report.figures import curves
-from overclock.report.page import html
 from overclock.report.pictures import draw_curves, draw_envelope
+from overclock.results import decode, encode
 from overclock.verify.rollout.envelope import judge_errors
+from overclock.verify.transfer.result import Curve, TransferLevel
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def level(report, number):
 def test_the_page_shows_the_envelope_and_when_errors_reach_a_size(passed, found):
     plain = html(passed, None)
     assert "A chaotic system beside its own spread" not in plain
-    level(passed, 3)["envelope"] = found
+    level(passed, 3)["envelope"] = encode(found)
     page = html(passed, None)
     assert page.count("<svg") == plain.count("<svg") + 1
     assert "Free running to the end of 20 episodes stays in the envelope of 8 copies" in page
@@ -41,8 +43,8 @@ def test_the_page_shows_the_envelope_and_when_errors_reach_a_size(passed, found)
 
 
 def test_an_envelope_that_was_left_stands_out_and_fails_the_page(passed, found):
-    found.update(verdict="fail", sentence="free running leaves what an ulp explains at step 7")
-    level(passed, 3).update(envelope=found, verdict="fail")
+    left = {"verdict": "fail", "sentence": "free running leaves what an ulp explains at step 7"}
+    level(passed, 3).update(envelope={**encode(found), **left}, verdict="fail")
     passed["verdict"] = "fail"
     page = html(passed, None)
     assert "level 3 (rollout) failed; free running leaves what an ulp explains at step 7." in page
@@ -70,7 +72,7 @@ def curve(seeds):
 def test_every_seed_of_either_side_has_its_line(passed):
     sides = {"performance": curve([[0, 1, 2], [1, 2, 9]]), "reference": curve([[0, 0, 1], [-3, 2, 2], [1, 1, 1]])}
     sides["reference"]["seeds"][0][0] = None  # no episode had ended yet
-    lines = {line["side"]: line["seeds"] for line in curves(sides)[0]["lines"]}
+    lines = {line.side: line.seeds for line in curves(decode(dict[str, Curve], sides))[0].lines}
     assert {side: len(seeds) for side, seeds in lines.items()} == {"performance": 2, "reference": 3}
     assert [len(points.split()) for points in lines["reference"]] == [2, 3, 3]
     heights = [float(point.partition(",")[2]) for seeds in lines.values() for one in seeds for point in one.split()]
@@ -78,7 +80,7 @@ def test_every_seed_of_either_side_has_its_line(passed):
     assert max(heights) <= 240  # also where a seed is outside of the band
     level(passed, 4)["curves"] = sides
     assert html(passed, None).count('stroke-width=".7"') == 2 * 5  # against steps and against seconds
-    drawn = draw_curves(level(passed, 4), "a title").axes[0].lines
+    drawn = draw_curves(decode(TransferLevel, level(passed, 4)), "a title").axes[0].lines
     assert [line.get_linewidth() for line in drawn].count(0.8) == 5
 
 

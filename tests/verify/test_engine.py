@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,7 +18,8 @@ from overclock.env import registry
 from overclock.errors import UsageError
 from overclock.verify import engine
 from overclock.verify.engine import verify
-from overclock.verify.mutation.report import save
+from overclock.verify.levels import LEVELS
+from overclock.verify.mutation.report import report, save
 from overclock.verify.sides.process import CouldNotVerifyError
 from overclock.verify.twins import find_twin
 
@@ -43,43 +45,43 @@ def planted(tmp_path_factory):
 
 def test_level_1_finds_the_historic_bug_first_and_names_the_field(planted):
     report, _ = planted
-    assert report["verdict"] == "fail"
-    assert [level["verdict"] for level in report["levels"]] == ["fail", "not run", "not run", "not run"]
-    assert report["levels"][0]["first_failure"]["module"] == "dynamics"
-    assert report["levels"][0]["first_failure"]["field"] == "x_dot"
-    assert report["levels"][3]["reason"] == "level 1 failed"
+    assert report.verdict == "fail"
+    assert [level.verdict for level in report.levels] == ["fail", "not run", "not run", "not run"]
+    assert report.levels[0].first_failure.module == "dynamics"
+    assert report.levels[0].first_failure.field == "x_dot"
+    assert report.levels[3].reason == "level 1 failed"
 
 
 def test_a_failure_ends_as_a_short_repro_with_both_states(planted):
     report, folder = planted
-    repro = report["repro"]
-    assert len(repro["actions"]) <= 2
-    assert repro["field"] == "state.x_dot"
-    after = repro["states"]["after"]
-    assert after["reference"]["state.x_dot"] != after["performance"]["state.x_dot"]
+    repro = report.repro
+    assert len(repro.actions) <= 2
+    assert repro.field == "state.x_dot"
+    after = repro.states.after
+    assert after.reference["state.x_dot"] != after.performance["state.x_dot"]
     written = folder / "repro" / "1"
-    assert repro["folder"] == str(written)
+    assert repro.folder == str(written)
     assert json.loads((written / "repro.json").read_text())["plant"] == "polemass-plus"
-    assert repro["command"] == f"overclock repro {written} --plant polemass-plus"
+    assert repro.command == f"overclock repro {written} --plant polemass-plus"
 
 
 def test_the_repro_command_shows_the_bug_and_its_absence(planted, capsys):
     report, folder = planted
-    assert main(report["repro"]["command"].split()[1:]) == 1
+    assert main(report.repro.command.split()[1:]) == 1
     assert main(["repro", str(folder / "repro" / "1")]) == 0
     capsys.readouterr()
 
 
 def test_a_comparison_of_returns_alone_does_not_see_it(planted):
     report, _ = planted
-    assert report["returns_alone"]["verdict"] == "equivalent"
+    assert report.returns_alone.verdict == "equivalent"
     said = "A comparison of mean returns with a margin of 3 calls the two equivalent: untrained policies score 22"
-    assert report["returns_alone"]["sentence"].startswith(said)
+    assert report.returns_alone.sentence.startswith(said)
 
 
 def test_the_prompt_of_level_1_does_not_claim_that_the_level_had_steps(planted):
     report, _ = planted
-    prompt = (Path(report["repro"]["folder"]) / "prompt.md").read_text()
+    prompt = (Path(report.repro.folder) / "prompt.md").read_text()
     assert prompt.startswith(
         "# Level 1 comparison of cartpole-v1 failed; an episode that shows it diverges at step 1\n"
     )
@@ -95,14 +97,14 @@ def levels(monkeypatch):
 
     def answer(level):
         asked.append(level)
-        return {"level": level, "name": engine.NAMES[level], "verdict": verdicts[level]}
+        return SimpleNamespace(level=level, name=LEVELS[level].name, verdict=verdicts[level])
 
-    monkeypatch.setattr(engine, "check_reference", lambda twin, **_: {"passed": True})
+    monkeypatch.setattr(engine, "check_reference", lambda twin, **_: None)
     monkeypatch.setattr(engine, "record", lambda *_, **__: "what was recorded")
-    monkeypatch.setattr(engine, "check_recorded", lambda *_, **__: answer(1))
-    monkeypatch.setattr(engine, "check_interactions", lambda twin, timeout: answer(2))
-    monkeypatch.setattr(engine, "check_rollouts", lambda *_: (answer(3), None))
-    monkeypatch.setattr(engine, "check_transfer", lambda twin, **_: answer(4))
+    monkeypatch.setattr("overclock.verify.levels.check_recorded", lambda *_, **__: answer(1))
+    monkeypatch.setattr("overclock.verify.levels.check_interactions", lambda twin, timeout: answer(2))
+    monkeypatch.setattr("overclock.verify.levels.check_rollouts", lambda *_: (answer(3), None))
+    monkeypatch.setattr("overclock.verify.transfer.level.check_transfer", lambda twin, *_, **__: answer(4))
     monkeypatch.setattr(engine, "hunt", lambda *_: None)
     monkeypatch.setattr(engine, "returns_alone", lambda twin, **_: None)
     return verdicts, asked
@@ -119,21 +121,19 @@ def levels(monkeypatch):
 )
 def test_only_a_difference_ends_the_run(levels, verdict, asked, overall):
     levels[0][2] = verdict
-    assert verify("cartpole")["verdict"] == overall
+    assert verify("cartpole").verdict == overall
     assert levels[1] == asked
 
 
 def test_keep_going_runs_what_is_left(levels):
     levels[0][2] = "fail"
-    assert verify("cartpole", keep_going=True)["verdict"] == "fail"
+    assert verify("cartpole", keep_going=True).verdict == "fail"
     assert levels[1] == [1, 2, 3, 4]
 
 
 def test_the_report_says_how_to_repeat_it(levels):
-    assert (
-        verify("cartpole", levels=[1, 2])["command"] == "overclock verify cartpole-v1 --episodes 100 --seed 0 --level 2"
-    )
-    alone = verify("cartpole", levels=[3], plant="gravity", seed=4, episodes=7, keep_going=True)["command"]
+    assert verify("cartpole", levels=[1, 2]).command == "overclock verify cartpole-v1 --episodes 100 --seed 0 --level 2"
+    alone = verify("cartpole", levels=[3], plant="gravity", seed=4, episodes=7, keep_going=True).command
     assert alone == "overclock verify cartpole-v1 --episodes 7 --seed 4 --only 3 --plant gravity --keep-going"
 
 
@@ -145,17 +145,19 @@ def test_what_level_1_recorded_can_be_written_as_tests(levels, monkeypatch, tmp_
         return [folder / "test_it.py"]
 
     monkeypatch.setattr(engine, "emit", emit)
-    assert verify("cartpole")["tests"] is None
-    assert verify("cartpole", write_tests=tmp_path)["tests"] == [str(tmp_path / "test_it.py")]
+    assert verify("cartpole").tests is None
+    assert verify("cartpole", write_tests=tmp_path).tests == [str(tmp_path / "test_it.py")]
     assert written == [("cartpole-v1", "what was recorded")]
 
 
 def test_the_last_result_of_mutate_is_shown_and_nothing_is_examined(levels):
-    assert verify("cartpole")["adequacy"] is None
-    save({"schema": "overclock.mutate/1", "env": "cartpole-v1", "killed": 9, "sources": {"json": "0"}, "mutants": []})
-    shown = verify("cartpole")["adequacy"]
-    assert (shown["killed"], shown["stale"]) == (9, ["json"])
-    assert "mutants" not in shown
+    assert verify("cartpole").adequacy is None
+    settings = {"episodes": 1, "seed": 0, "sample": None, "timeout": 1.0, "command": "overclock mutate cartpole"}
+    found = report("cartpole-v1", {"json": "0"}, {}, [], {}, {}, settings, 1.0)
+    save(dataclasses.replace(found, killed=9, state=None))
+    shown = verify("cartpole").adequacy
+    assert (shown.killed, shown.stale) == (9, ["json"])
+    assert shown.mutants is None
 
 
 @pytest.mark.parametrize("wrong", [{"episodes": 0}, {"timeout": 0.0}, {"seed": -3}, {"seed": 2**31}])
@@ -214,22 +216,22 @@ def lock_with_a_bug():
 @pytest.mark.long
 def test_a_bug_that_only_the_walk_finds_ends_as_a_repro(tmp_path):
     report = verify("verify.test_engine:lock_with_a_bug", episodes=8, levels=[3], folder=tmp_path)
-    level = report["levels"][0]
-    assert all(comparison["passed"] for comparison in level["comparisons"])
-    assert (level["exhaustive"]["verdict"], report["verdict"]) == ("fail", "fail")
-    assert len(report["repro"]["actions"]) == 1
+    level = report.levels[0]
+    assert all(comparison.passed for comparison in level.comparisons)
+    assert (level.exhaustive.verdict, report.verdict) == ("fail", "fail")
+    assert len(report.repro.actions) == 1
     assert (tmp_path / "repro" / "1" / "repro.json").exists()
 
 
 @pytest.mark.long
 def test_a_finite_environment_is_also_proven():
     report = verify("verify.test_engine:finite_lake", episodes=8, levels=[3])
-    level = report["levels"][0]
-    assert (report["verdict"], report["env"]) == ("pass", "lake-v0")
-    assert (level["exhaustive"]["verdict"], level["exhaustive"]["proof"]) == ("pass", True)
+    level = report.levels[0]
+    assert (report.verdict, report.env) == ("pass", "lake-v0")
+    assert (level.exhaustive.verdict, level.exhaustive.proof) == ("pass", True)
     sources = ["uniform", "uniform", "sticky", "sticky", "coverage-guided", "coverage-guided"]
-    assert [c["actions"] for c in level["comparisons"]] == sources
-    assert any("frozen_lake" in branch for branch in level["comparisons"][-1]["branches"]["reached"])
+    assert [c.actions for c in level.comparisons] == sources
+    assert any("frozen_lake" in branch for branch in level.comparisons[-1].branches.reached)
 
 
 # ---- references that cannot be used, from a folder, as a user has them ----
@@ -328,9 +330,9 @@ def test_a_repro_of_a_folder_is_replayed_from_that_folder(tmp_path, capsys, monk
     (folder / "twin.py").write_text(NAMESAKE)
     report = verify(str(folder), episodes=8, levels=[3], folder=tmp_path / "out")
     sys.modules.pop("twin")
-    assert (report["verdict"], report["env"], report["adequacy"]) == ("fail", "cartpole-v1", None)
-    assert report["command"].startswith(f"overclock verify {folder} ")
-    assert main(["repro", report["repro"]["folder"]]) == 1
+    assert (report.verdict, report.env, report.adequacy) == ("fail", "cartpole-v1", None)
+    assert report.command.startswith(f"overclock verify {folder} ")
+    assert main(["repro", report.repro.folder]) == 1
     assert "still diverges" in capsys.readouterr().out
     sys.modules.pop("twin")
 
@@ -342,8 +344,8 @@ def test_a_difference_stays_one_when_it_cannot_be_explained(levels, monkeypatch)
     monkeypatch.setattr(engine, "hunt", gives_up)
     levels[0].update({1: "fail", 2: "could not verify"})
     report = verify("cartpole", keep_going=True)
-    assert (report["verdict"], report["repro"]) == ("fail", None)
-    assert report["unexplained"] == "could not verify: it fell over"
+    assert (report.verdict, report.repro) == ("fail", None)
+    assert report.unexplained == "could not verify: it fell over"
 
 
 def test_two_folders_do_not_share_their_twin(broken):

@@ -10,6 +10,8 @@ import pytest
 
 pytest.importorskip("gymnasium", reason="the reference of CartPole is Gymnasium's")
 
+from level_results import properties, verify_report
+
 from overclock.bench.config import XLA, C
 from overclock.c_compiler import c_compiler_fault
 from overclock.cli import main
@@ -18,12 +20,14 @@ from overclock.envs.cartpole.env import CartPole
 from overclock.envs.cartpole.twin import twin
 from overclock.errors import UsageError
 from overclock.report.summary import sentences
+from overclock.results import decode
 from overclock.vector.fused import elementwise
 from overclock.verify.interaction.metamorphic import SelfChecks
 from overclock.verify.interaction.metamorphic_rules import RULES
 from overclock.verify.property.runner import ModuleRunner
 from overclock.verify.repro.replay import Replay, twin_of
 from overclock.verify.repro.repro import SCHEMA, load_repro, parse_repro
+from overclock.verify.result import VerifyReport
 from overclock.verify.rollout.actions import uniform
 from overclock.verify.rollout.lockstep import compare_rollouts
 from overclock.verify.sides.jax_subject import JaxSubject
@@ -31,13 +35,7 @@ from overclock.verify.text import performance_name
 
 pytestmark = pytest.mark.skipif(bool(c_compiler_fault()), reason=c_compiler_fault())
 SPEEDS = {XLA: 2.0, C: 50.0}
-NOTHING = {
-    "env": "x",
-    "reference": "y",
-    "verdict": "pass",
-    "levels": [{"level": 1, "verdict": "pass"}],
-    "planted": None,
-}
+NOTHING = verify_report(properties())
 TESTS = str(Path(__file__).parents[1])
 
 
@@ -115,9 +113,9 @@ def test_the_command_keeps_kernels_apart_and_its_repro_is_about_the_kernel(tmp_p
     assert main(words) == 1
     assert "cartpole-v1 as a C kernel against gymnasium:CartPole-v1" in capsys.readouterr().out
     folder = tmp_path / "runs" / "verify-cartpole-v1-c-plant-polemass-plus"
-    report = json.loads((folder / "report.json").read_text())["verify"]
-    assert report["backend"] == "c"
-    assert report["command"].endswith("--only 3 --plant polemass-plus --backend c")
+    report = decode(VerifyReport, json.loads((folder / "report.json").read_text())["verify"])
+    assert report.backend == "c"
+    assert report.command.endswith("--only 3 --plant polemass-plus --backend c")
     assert performance_name(report) == "cartpole-v1 as a C kernel"
     assert "<code>overclock mutate cartpole-v1</code>" in (folder / "report.html").read_text()
     [ready] = (folder / "repro" / "1").glob("test_*.py")
@@ -155,14 +153,17 @@ def test_a_repro_of_an_unknown_backend_is_refused():
 def test_the_page_tells_the_speed_of_what_was_judged():
     rows = [{"implementation": name, "peer": "gymnasium", "batch": 8, "ratio": ratio} for name, ratio in SPEEDS.items()]
     bench = {"ratios": rows, "machine": {"device": "cpu", "platform": "cpu", "cpu": "this", "cores": 2}}
-    said = {name: sentences(None if name is None else {**NOTHING, "backend": name}, bench)[-1] for name in (None, "c")}
+    said = {
+        name: sentences(None if name is None else dataclasses.replace(NOTHING, backend=name), bench)[-1]
+        for name in (None, "c")
+    }
     assert said[None].endswith(": 2.0x gymnasium.")
     assert said["c"].endswith(": 50x gymnasium.")
 
 
 @pytest.mark.parametrize("name", RULES)
 def test_the_self_checks_of_level_2_hold_for_a_kernel(name, checks_of_a_kernel):
-    assert checks_of_a_kernel.run(name)["passed"]
+    assert checks_of_a_kernel.run(name).passed
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,8 @@ from typing import Any
 from overclock.bench.tables import rate
 from overclock.errors import UsageError
 from overclock.report.table import Kind, Table, small
+from overclock.results import decode
+from overclock.verify.exhaustive.result import WalkResult
 
 SCHEMA = "overclock.known/1"
 NONE = "-"  # was not measured
@@ -115,7 +117,8 @@ def _machine(report: Mapping[str, Any]) -> str:
 
 
 def _cells(row: Row, listed: bool) -> list[str]:
-    branches, walked, planted = row["branches"], row["exhaustive"], row.get("mutation")
+    branches, planted = row["branches"], row.get("mutation")
+    walked: WalkResult | None = decode(WalkResult | None, row["exhaustive"])
     given = ", ".join(f"{name}={value!r}" for name, value in row["arguments"].items())
     speeds = [NONE] * 3
     if "speed_up" in row:
@@ -127,7 +130,7 @@ def _cells(row: Row, listed: bool) -> list[str]:
         str(row["lines_out"]),
         " ".join(map(str, row["levels"])),
         small(row["largest_error"]),
-        NONE if walked is None else f"{walked['states']:,} x {walked['actions']:,}{', proof' * walked['proof']}",
+        NONE if walked is None else f"{walked.states:,} x {walked.actions:,}{', proof' * walked.proof}",
         f"{branches['reached']} of {branches['reachable']} ({branches['percent']:g} %)",
         f"{planted['killed']} of {planted['total']} ({_percent(planted)})" if planted else NONE,
         *speeds,

@@ -15,6 +15,18 @@ from overclock.verify.sides.subject import Observed
 EXCUSED_SHARE = 0.01
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ComparedField:
+    """One value over a whole comparison: how often it was looked at, its largest error, what is allowed and why."""
+
+    name: str
+    compared: int
+    largest_error: float
+    tolerance: float
+    reason: str
+    passed: bool
+
+
 @dataclasses.dataclass(frozen=True)
 class Judged:
     """Per lane: the field's error, whether it is wrong, and whether it was excused close to a threshold."""

@@ -6,39 +6,30 @@ A failure ends as a repro: the shortest episode that shows it, in a folder that 
 import dataclasses
 import datetime
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from overclock.backends import Backend
-from overclock.env import registry
 from overclock.errors import MissingError, UsageError
 from overclock.progress import Progress, silent
 from overclock.verify.contract import Twin
-from overclock.verify.interaction.level import check_interactions
-from overclock.verify.interaction.scenario import load_scenarios
+from overclock.verify.levels import LEVELS, Settings
 from overclock.verify.mutation.report import last_result
+from overclock.verify.mutation.result import MutationReport
 from overclock.verify.property.emit import emit
-from overclock.verify.property.level import check_recorded, modules_of, record
+from overclock.verify.property.level import Recording, record
 from overclock.verify.repro.failure import hunt, make_repro
-from overclock.verify.rollout.level import Diverging, check_rollouts
+from overclock.verify.result import LevelResult, NotRun, Verdict, VerifyReport
+from overclock.verify.rollout.level import Diverging
 from overclock.verify.sides.process import CouldNotVerifyError, ProcessSubject
 from overclock.verify.sides.selfcheck import check_reference
 from overclock.verify.text import numbered
-from overclock.verify.transfer.level import check_transfer, returns_alone
+from overclock.verify.transfer.level import returns_alone
 from overclock.verify.twins import Found, find_twin
 from overclock.versions import versions
 
-SCHEMA = "overclock.verify/1"
-NAMES = {1: "property", 2: "interaction", 3: "rollout", 4: "transfer"}
-GRAVEST_FIRST = ("fail", "could not verify", "inconclusive")
-NOT_RUN = "not run"
+GRAVEST_FIRST: tuple[Verdict, ...] = ("fail", "could not verify", "inconclusive")
 LAST_SEED = 2**31 - 1  # what every reference's generator takes
-DESCRIBED = {  # level -> the field of the twin that describes what it runs, and how that is loaded
-    1: ("modules", modules_of),
-    2: ("scenarios", lambda twin: load_scenarios(str(twin.scenarios))),
-    4: ("transfer", lambda twin: registry.load(twin.transfer or "")),
-}
 
 
 def verify(
@@ -53,8 +44,8 @@ def verify(
     folder: Path | None = None,
     write_tests: Path | None = None,
     progress: Progress = silent,
-) -> dict[str, Any]:
-    """Compare a performance side with its reference, level by level; returns the report (overclock.verify/1).
+) -> VerifyReport:
+    """Compare a performance side with its reference, level by level.
 
     `target` is a registered id, 'package.module:function' that builds a Twin, a folder with a twin.py, or a twin that
     was found already. The reference is first compared with itself. Levels after a failed one are not run unless
@@ -83,40 +74,24 @@ def verify(
     failed: Diverging | None = None
     tests: list[Path] | None = None
 
-    def properties() -> dict[str, Any]:
+    def recording(twin: Twin) -> Recording:
         nonlocal tests
-        recording = record(twin, seed, progress, timeout=timeout)
+        recorded = record(twin, seed, progress, timeout=timeout)
         if write_tests is not None:
-            tests = emit(twin, recording, write_tests)
-        return check_recorded(twin, recording, progress=progress, timeout=timeout)
+            tests = emit(twin, recorded, write_tests)
+        return recorded
 
-    def interactions() -> dict[str, Any]:
-        progress("scenarios", 0, 1)
-        level = check_interactions(twin, timeout)
-        progress("scenarios", 1, 1)
-        return level
-
-    def rollouts() -> dict[str, Any]:
-        nonlocal failed
-        level, failed = check_rollouts(twin, controller, episodes, seed, timeout, progress)
-        return level
-
-    checks: dict[int, Callable[[], dict[str, Any]]] = {
-        1: properties,
-        2: interactions,
-        3: rollouts,
-        4: lambda: check_transfer(twin, seed=seed, timeout=timeout, progress=progress),
-    }
-    results: list[dict[str, Any]] = []
+    settings = Settings(recording, episodes, seed, timeout, progress, controller)
+    results: list[LevelResult] = []
+    differs: int | None = None
     for level in sorted(levels):
-        before = next((result for result in results if result["verdict"] == "fail"), None)
-        if before is None or keep_going:
-            results.append(checks[level]())
-        else:
-            reason = f"level {before['level']} failed"
-            results.append({"level": level, "name": NAMES[level], "verdict": NOT_RUN, "reason": reason})
-    verdict = overall([result["verdict"] for result in results])
-    differs = next((result["level"] for result in results if result["verdict"] == "fail"), None)
+        if differs is not None and not keep_going:
+            results.append(NotRun(level=level, name=LEVELS[level].name, reason=f"level {differs} failed"))
+            continue
+        answer = LEVELS[level].run(twin, settings)
+        results.append(answer.result)
+        failed = failed or answer.diverging
+        differs = level if differs is None and answer.result.verdict == "fail" else differs
     repro, by_returns, unexplained = None, None, None
     if differs in (1, 2, 3):
         try:
@@ -126,26 +101,25 @@ def verify(
             by_returns = returns_alone(twin, seed=seed, timeout=timeout, progress=progress)
         except CouldNotVerifyError as error:  # that the two differ is known already
             unexplained = str(error)
-    return {
-        "schema": SCHEMA,
-        "env": twin.name,
-        "reference": str(twin.reference.entry_point) if spec is None else spec.reference,
-        "contract": {p: [dataclasses.asdict(field) for field in c.fields] for p, c in twin.contracts.items()},
-        "verdict": verdict,
-        "self_check": itself,
-        "levels": results,
-        "repro": repro,
-        "returns_alone": by_returns,
-        "unexplained": unexplained,
-        "tests": None if tests is None else [str(path) for path in tests],
-        "adequacy": None if spec is None else _adequacy(spec.id),
-        "planted": plant,
-        "backend": twin.backend,
-        "seed": seed,
-        "command": _command(found.target, episodes, seed, levels, plant, twin.backend, keep_going),
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "versions": versions(),
-    }
+    return VerifyReport(
+        env=twin.name,
+        reference=str(twin.reference.entry_point) if spec is None else spec.reference,
+        contract={precision: list(contract.fields) for precision, contract in twin.contracts.items()},
+        verdict=overall([result.verdict for result in results]),
+        self_check=itself,
+        levels=results,
+        repro=repro,
+        returns_alone=by_returns,
+        unexplained=unexplained,
+        tests=None if tests is None else [str(path) for path in tests],
+        adequacy=None if spec is None else _adequacy(spec.id),
+        planted=plant,
+        backend=twin.backend,
+        seed=seed,
+        command=_command(found.target, episodes, seed, levels, plant, twin.backend, keep_going),
+        date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        versions=versions(),
+    )
 
 
 def check_seed(seed: int) -> None:
@@ -167,7 +141,7 @@ def require_kernel(twin: Twin, timeout: float) -> None:
 
 def require_described(twin: Twin, levels: Sequence[int]) -> None:
     """Refuse levels for which a twin describes nothing, before any work is done."""
-    missing = [level for level in sorted(levels) if level in DESCRIBED and not _described(twin, level)]
+    missing = [level for level in sorted(levels) if not _described(twin, level)]
     if not missing:
         return
     left = [level for level in sorted(levels) if level not in missing]
@@ -177,30 +151,35 @@ def require_described(twin: Twin, levels: Sequence[int]) -> None:
         remedy = f"leave it away: --level {left[-1]}"
     else:
         remedy = f"run the rest alone: {', '.join(f'--only {level}' for level in left)}"
-    fields = " and ".join(f"Twin.{DESCRIBED[level][0]}" for level in missing)
+    fields = " and ".join(f"Twin.{LEVELS[level].field}" for level in missing)
     raise UsageError(f"{twin.name} describes nothing for {numbered(missing)}; set {fields}, or {remedy}.")
 
 
 def _described(twin: Twin, level: int) -> bool:
     """Whether a level has something to run; what is named and cannot be found is refused."""
-    field, loaded = DESCRIBED[level]
+    field = LEVELS[level].field
+    if field is None:
+        return True
     if getattr(twin, field) is None:
         return False
     try:
-        return bool(loaded(twin))
+        return bool(LEVELS[level].load(twin))
     except (ImportError, AttributeError) as error:
         raise UsageError(f"Twin.{field} of {twin.name} cannot be loaded: {error}.") from error
 
 
-def overall(verdicts: Sequence[str]) -> str:
+def overall(verdicts: Sequence[str]) -> Verdict:
     """The verdict of a report: the gravest of its levels'."""
-    return next((verdict for verdict in GRAVEST_FIRST if verdict in verdicts), "pass")
+    for verdict in GRAVEST_FIRST:
+        if verdict in verdicts:
+            return verdict
+    return "pass"
 
 
-def _adequacy(env_id: str) -> dict[str, Any] | None:
+def _adequacy(env_id: str) -> MutationReport | None:
     """What the last `overclock mutate` found, without its list of every mutant."""
     found = last_result(env_id)
-    return None if found is None else {key: value for key, value in found.items() if key != "mutants"}
+    return None if found is None else dataclasses.replace(found, mutants=None)
 
 
 def _command(

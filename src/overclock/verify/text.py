@@ -1,9 +1,14 @@
 """Verification results in words, for the terminal and the page."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from overclock.verify.value_text import sides_text, state_text
+
+if TYPE_CHECKING:
+    from overclock.verify.mutation.result import MutationReport
+    from overclock.verify.result import LevelResult, VerifyReport
+    from overclock.verify.rollout.result import ComparisonResult, Divergence
 
 
 def as_kernel(backend: str | None) -> str:
@@ -11,94 +16,86 @@ def as_kernel(backend: str | None) -> str:
     return {"c": " as a C kernel", "cuda": " as a CUDA kernel"}.get(backend or "", "")
 
 
-def performance_name(report: dict[str, Any]) -> str:
+def performance_name(report: "VerifyReport") -> str:
     """What was compared with the reference: the environment, and the kernel it was where it was one."""
-    return report["env"] + as_kernel(report.get("backend"))  # reports of older versions do not have it
+    return report.env + as_kernel(report.backend)
 
 
-def rollouts(report: dict[str, Any]) -> list[dict[str, Any]]:
-    """The comparisons of a report's level 3, if that was run."""
-    return next((level.get("comparisons", []) for level in report["levels"] if level["level"] == 3), [])
-
-
-def worst_text(comparison: dict[str, Any]) -> str:
+def worst_text(comparison: "ComparisonResult") -> str:
     """The largest error of a comparison and the field that has it."""
-    worst = max(comparison["fields"], key=lambda field: field["largest_error"])
-    return "0" if worst["largest_error"] == 0 else f"{worst['largest_error']:.1e} ({worst['name']})"
+    worst = max(comparison.fields, key=lambda field: field.largest_error)
+    return "0" if worst.largest_error == 0 else f"{worst.largest_error:.1e} ({worst.name})"
 
 
-def divergence_text(first: dict[str, Any]) -> str:
-    """Where two sides part, in a few lines."""
-    before = first["state_before"]
-    reference, performance = sides_text(first["reference"], first["performance"])
+def divergence_text(first: "Divergence") -> str:
+    """The first divergence of a comparison in a few lines: where it is, both values, the state before."""
+    before = first.state_before
+    reference, performance = sides_text(first.reference, first.performance)
     return (
-        f"first divergence: {first['field']} at step {first['step']} of the episode with seed {first['episode_seed']}\n"
+        f"first divergence: {first.field} at step {first.step} of the episode with seed {first.episode_seed}\n"
         f"  reference {reference}, performance {performance} "
-        f"(error {first['error']:.3g}, tolerance {first['tolerance']:.3g})\n"
-        f"  state before {state_text(before) if isinstance(before, dict) else before}, action {first['action']}"
+        f"(error {first.error:.3g}, tolerance {first.tolerance:.3g})\n"
+        f"  state before {state_text(before) if isinstance(before, dict) else before}, action {first.action}"
     )
 
 
-def level_text(level: dict[str, Any]) -> str:
+def level_text(level: "LevelResult") -> str:
     """What one level saw, in one line."""
-    if level["verdict"] == "not run":
-        return f"not run: {level['reason']}"
-    if level["level"] == 1:
-        cases = sum(module["recorded"] + module["boundary"] for module in level["modules"])
-        found = f"{len(level['modules'])} modules, {cases:,} recorded and boundary cases"
-        if outside := [module["name"] for module in level["modules"] if module.get("by_xla")]:
+    if level.verdict == "not run":
+        return f"not run: {level.reason}"
+    if level.level == 1:
+        cases = sum(module.recorded + module.boundary for module in level.modules)
+        found = f"{len(level.modules)} modules, {cases:,} recorded and boundary cases"
+        if outside := [module.name for module in level.modules if module.by_xla]:
             found += f"; computed by XLA, not by the kernel: {', '.join(outside)}"
-    elif level["level"] == 2:
-        checks = f"{len(level['metamorphic'])} metamorphic checks" if level["metamorphic"] else "no metamorphic checks"
-        found = "; ".join([f"{len(level['scenarios'])} scenarios, {checks}", *level.get("notes", [])])
-    elif level["level"] == 3:
-        walked, found = level["exhaustive"], _episodes_text(level["comparisons"])
-        if walked is not None and walked["verdict"] != "fail":
-            found += f"; {walked['sentence']}{' (a proof)' if walked['proof'] else ''}"
-        enveloped = level.get("envelope")  # reports of older versions do not have it
-        if enveloped is not None and enveloped["verdict"] == "pass":
-            found += f"; {enveloped['sentence']}"
+    elif level.level == 2:
+        checks = f"{len(level.metamorphic)} metamorphic checks" if level.metamorphic else "no metamorphic checks"
+        found = "; ".join([f"{len(level.scenarios)} scenarios, {checks}", *level.notes])
+    elif level.level == 3:
+        walked, found = level.exhaustive, _episodes_text(level.comparisons)
+        if walked is not None and walked.verdict != "fail":
+            found += f"; {walked.sentence}{' (a proof)' if walked.proof else ''}"
+        if level.envelope is not None and level.envelope.verdict == "pass":
+            found += f"; {level.envelope.sentence}"
     else:
-        return level["summary"]
+        return level.summary
     where = where_text(level)
     return found if where is None else f"{found}; {where}"
 
 
-def _episodes_text(comparisons: list[dict[str, Any]]) -> str:
+def _episodes_text(comparisons: "Sequence[ComparisonResult]") -> str:
     """How much was played and compared; what was not compared, and what was cut, is part of the news."""
-    episodes, steps, late, cut = (
-        sum(comparison.get(key, 0) for comparison in comparisons)
-        for key in ("episodes", "steps", "beyond_horizon", "cut")
-    )
+    episodes, steps = sum(one.episodes for one in comparisons), sum(one.steps for one in comparisons)
+    late, cut = sum(one.beyond_horizon for one in comparisons), sum(one.cut for one in comparisons)
     said = f"{episodes:,} episodes, {steps:,} steps, every contracted field"
     said += f"; {late:,} free-running steps beyond the horizon not compared" if late else " at every step"
     return f"{said}; {cut:,} episodes cut at the step limit" if cut else said
 
 
-def where_text(level: dict[str, Any]) -> str | None:
+def where_text(level: "LevelResult") -> str | None:
     """Where a level saw something wrong first; None if it saw nothing wrong."""
-    if level["verdict"] in ("pass", "not run"):
+    if level.verdict == "not run" or level.verdict == "pass":
         return None
-    if level["level"] == 1:
-        first, gate = level["first_failure"], level["gate"]
+    if level.level == 1:
+        first, gate = level.first_failure, level.gate
         if first is not None:
-            return f"first failure: {first['module']}.{first['field']}"
-        return f"not exercised: {', '.join(gate['not_exercised'] + gate['declared_but_not_run']) or 'no function'}"
-    if level["level"] == 2:
-        wrong = [s["name"] for s in level["scenarios"] if s["verdict"] != "pass"]
-        wrong += [check["name"] for check in level["metamorphic"] if not check["passed"]]
+            return f"first failure: {first.module}.{first.field}"
+        return f"not exercised: {', '.join(gate.not_exercised + gate.declared_but_not_run) or 'no function'}"
+    if level.level == 2:
+        wrong = [scenario.name for scenario in level.scenarios if scenario.verdict != "pass"]
+        wrong += [check.name for check in level.metamorphic if not check.passed]
         return f"not passed: {', '.join(wrong)}" if wrong else "there is no scenario"
-    if level["level"] == 3:
-        found = [c["first_divergence"] for c in level["comparisons"] if c["first_divergence"] is not None]
+    if level.level == 3:
+        found = [one.first_divergence for one in level.comparisons if one.first_divergence is not None]
         if found:
-            return f"first divergence: {found[0]['field']} at step {found[0]['step']}"
-        excused = [c for c in level["comparisons"] if c.get("too_many_excused")]
+            return f"first divergence: {found[0].field} at step {found[0].step}"
+        excused = [one for one in level.comparisons if one.too_many_excused]
         if excused:
-            flags = f"{excused[0]['excused_flags']:,} of {excused[0]['excusable_flags']:,} flags"
+            flags = f"{excused[0].excused_flags:,} of {excused[0].excusable_flags:,} flags"
             return f"{flags} differ next to a threshold, more than rounding explains"
-        parts = (level["exhaustive"], level.get("envelope"))
-        return next((part["sentence"] for part in parts if part is not None and part["verdict"] != "pass"), None)
-    return level["summary"]
+        parts = (level.exhaustive, level.envelope)
+        return next((part.sentence for part in parts if part is not None and part.verdict != "pass"), None)
+    return level.summary
 
 
 def numbered(levels: Sequence[int]) -> str:
@@ -109,43 +106,43 @@ def numbered(levels: Sequence[int]) -> str:
     return f"levels {levels[0]} to {levels[-1]}" if together else f"levels {', '.join(map(str, levels))}"
 
 
-def closing_lines(report: dict[str, Any]) -> list[str]:
+def closing_lines(report: "VerifyReport") -> list[str]:
     """What stands below the tables: the repro, what returns would have said, adequacy, the verdict."""
     lines = []
-    if report["repro"] is not None:
-        lines.append(f"shortest episode: {report['repro']['sentence']}")
-        if report["repro"]["command"] is not None:
-            lines.append(f"  replay it: {report['repro']['command']}")
-    if report["returns_alone"] is not None:
-        lines.append(report["returns_alone"]["sentence"])
-    if report["adequacy"] is not None:
-        lines.append(adequacy_text(report["adequacy"]))
+    if report.repro is not None:
+        lines.append(f"shortest episode: {report.repro.sentence}")
+        if report.repro.command is not None:
+            lines.append(f"  replay it: {report.repro.command}")
+    if report.returns_alone is not None:
+        lines.append(report.returns_alone.sentence)
+    if report.adequacy is not None:
+        lines.append(adequacy_text(report.adequacy))
     return [*lines, verdict_text(report)]
 
 
-def adequacy_text(found: dict[str, Any]) -> str:
+def adequacy_text(found: "MutationReport") -> str:
     """The last `overclock mutate` in one sentence."""
-    shares = ", ".join(f"level {level} {one['share']:.1%}" for level, one in found["per_level"].items())
-    old = " What it depends on has changed since: run it again." if found["stale"] else ""
+    shares = ", ".join(f"level {level} {one.share:.1%}" for level, one in found.per_level.items())
+    old = " What it depends on has changed since: run it again." if found.stale else ""
     return (
-        f"adequacy: {found['killed']} of {found['total']} planted mistakes were found ({found['score']:.1%}; alone: "
-        f"{shares}), `{found['command']}` on {found['date'][:10]}.{old}"
+        f"adequacy: {found.killed} of {found.total} planted mistakes were found ({found.score:.1%}; alone: "
+        f"{shares}), `{found.command}` on {found.date[:10]}.{old}"
     )
 
 
-def bound_text(report: dict[str, Any]) -> str | None:
+def bound_text(report: "VerifyReport") -> str | None:
     """What clean random episodes prove, in half a sentence; None where none were played or some diverged."""
-    uniform = [c for c in rollouts(report) if c["actions"] == "uniform"]
-    if not uniform or not all(c["passed"] for c in uniform):
+    uniform = [one for one in report.comparisons if one.actions == "uniform"]
+    bounds = [one.divergence_bound for one in uniform if one.passed and one.divergence_bound is not None]
+    if not uniform or len(bounds) < len(uniform):
         return None
-    worst = max(c["divergence_bound"] for c in uniform)
-    return f"at 95 % confidence fewer than {worst:.2%} of random episodes diverge"
+    return f"at 95 % confidence fewer than {max(bounds):.2%} of random episodes diverge"
 
 
-def verdict_text(report: dict[str, Any]) -> str:
+def verdict_text(report: "VerifyReport") -> str:
     """The whole report in one line."""
     bound = bound_text(report)
-    if report["verdict"] == "pass" and bound is not None:
+    if report.verdict == "pass" and bound is not None:
         return f"pass: no difference; {bound}."
     sentences = {"pass": "no difference found.", "fail": "the two sides differ."}
-    return f"{report['verdict']}: {sentences.get(report['verdict'], 'see the level that says so.')}"
+    return f"{report.verdict}: {sentences.get(report.verdict, 'see the level that says so.')}"

@@ -9,7 +9,7 @@ MOST_SHOWN = 64  # numbers of a value that is written out; people and models rea
 
 
 def value_text(value: Any) -> str:
-    """One value."""
+    """One value of a side as text; a large array by the number of its values."""
     size = np.size(value)
     return f"{value}" if size <= MOST_SHOWN else f"{size:,} values"
 

@@ -7,13 +7,16 @@ import pytest
 
 pytest.importorskip("gymnasium", reason="the built-in translator reads Gymnasium environments")
 
+from level_results import walk
+
 from overclock.cli import main
 from overclock.cli.loop.known import line, repeated
+from overclock.results import encode
 
 HELD = {
     "name": "lake", "outcome": "done", "lines_in": 20, "lines_out": 40, "generation_s": 0.5, "compile_s": 2.5,
     "largest_error": 0.0, "mutation": {"killed": 38, "total": 40}, "branches": {"reached": 3, "reachable": 4},
-    "exhaustive": {"sentence": "exhaustive: 11 states"},
+    "exhaustive": encode(walk(sentence="exhaustive: 11 states")),
     "speed_up": 123.4, "batch": 4096,
 }  # fmt: skip
 

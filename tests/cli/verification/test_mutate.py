@@ -8,7 +8,9 @@ import pytest
 
 from overclock.cli import main
 from overclock.cli.verification.mutate import change
+from overclock.results import decode
 from overclock.verify.mutation.mutate import EXAMINING
+from overclock.verify.mutation.result import MutationReport
 
 SURVIVOR = {
     "id": "c0ffee00",
@@ -28,9 +30,19 @@ REPORT = {
     "killed": 9,
     "score": 0.9,
     "per_level": {"1": LEVEL},
+    "together": {"killed": 9, "share": 0.9},
+    "per_operator": {},
     "survivors": [SURVIVOR],
     "equivalent": [{**SURVIVOR, "id": "feedbeef", "reason": "why not"}] * 2,
+    "sources": {},
+    "episodes": 100,
+    "seed": 3,
+    "sample": 10,
+    "timeout": 60.0,
+    "command": "overclock mutate cartpole-v1",
     "seconds": 12.3,
+    "date": "2026-11-18",
+    "versions": {},
 }
 
 
@@ -41,7 +53,7 @@ def asked(monkeypatch):
 
     def answer(*arguments):
         calls.append(arguments[:-1])
-        return dict(REPORT)
+        return decode(MutationReport, REPORT)
 
     monkeypatch.setattr("overclock.verify.mutation.mutate.mutate", answer)
     return calls

@@ -8,6 +8,8 @@ import pytest
 pytest.importorskip("jinja2", reason="the page needs the extra 'report'")
 pytest.importorskip("matplotlib", reason="the page needs the extra 'report'")
 
+from level_results import verify_report
+
 from overclock.cli import main
 from overclock.verify.sides.process import CouldNotVerifyError
 
@@ -143,6 +145,5 @@ def test_in_a_pipe_progress_is_plain_lines(capsys):
 def test_written_tests_are_counted(capsys):
     from overclock.cli.verification.verify import show
 
-    empty = {"env": "a", "reference": "b", "levels": [], "repro": None, "returns_alone": None, "adequacy": None}
-    show({**empty, "verdict": "pass", "tests": ["here/test_a.py", "here/test_b.py"]})
+    show(verify_report(tests=["here/test_a.py", "here/test_b.py"]))
     assert "tests: 2 pytest files and their 2 data files in here" in capsys.readouterr().out

@@ -73,8 +73,8 @@ def test_the_constants_are_those_of_pufferlibs_class():
 @variants
 def test_every_variant_of_the_reference_is_the_same_as_itself(build):
     found = check_reference(build(), lanes=4, steps=60)
-    assert found["passed"]
-    assert found["set_state"] == "restores"
+    assert found.passed
+    assert found.set_state == "restores"
 
 
 @variants
@@ -177,7 +177,7 @@ def test_scenarios_see_every_planted_bug_and_nothing_else(played, plant, monkeyp
     scenarios, recorded = played
     side = twin.twin() if plant is None else twin.twin().planted(plant)
     level = check_interactions(side, scenarios=scenarios, recorded=recorded, metamorphic=False)
-    assert level["verdict"] == ("pass" if plant is None else "fail")
+    assert level.verdict == ("pass" if plant is None else "fail")
 
 
 def test_the_plan_of_level_4_names_bugs_of_the_twin():

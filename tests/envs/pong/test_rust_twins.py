@@ -69,18 +69,18 @@ def test_scenarios_see_every_bug_planted_in_rust_and_nothing_else(played, plant)
     scenarios, recorded = played
     side = twin.rust() if plant is None else twin.rust().planted(plant)
     level = check_interactions(side, scenarios=scenarios, recorded=recorded, metamorphic=False)
-    assert level["verdict"] == ("pass" if plant is None else "fail")
+    assert level.verdict == ("pass" if plant is None else "fail")
 
 
 def test_a_step_of_rust_from_every_boundary_is_that_of_c(reference):
     recording = record(twin.rust_continuous(), sources={})
     found = check_recorded(twin.rust_continuous(), recording)
-    assert found["verdict"] == "pass"
-    assert found["gate"]["passed"]
-    assert sum(module["boundary"] for module in found["modules"]) > 5000
+    assert found.verdict == "pass"
+    assert found.gate.passed
+    assert sum(module.boundary for module in found.modules) > 5000
     planted = check_recorded(twin.rust_continuous().planted("up-is-down"), recording)
-    assert planted["verdict"] == "fail"
-    assert planted["first_failure"]["module"] == "step"
+    assert planted.verdict == "fail"
+    assert planted.first_failure.module == "step"
 
 
 def test_the_bug_that_no_scenario_lasts_long_enough_for_is_seen_by_games(reference):
@@ -112,15 +112,15 @@ def test_a_bug_is_planted_once_also_where_the_control_of_level_4_plants_it_again
 @pytest.mark.long
 def test_policies_do_equally_well_on_c_and_rust_and_a_planted_bug_is_seen(reference):
     found = check_transfer(twin.rust_8())
-    assert found["verdict"] == "pass", found["summary"]
-    assert {group["verdict"] for group in found["groups"]} == {"equivalent"}
-    assert {group["trained_on"] for group in found["groups"]} == {"nothing", "performance", "reference"}
-    assert {group["margin"] for group in found["groups"]} == {1.0}
-    assert found["controls"]["planted"]["seen"]
-    assert not found["controls"]["planted"]["synthetic"]
+    assert found.verdict == "pass", found.summary
+    assert {group.verdict for group in found.groups} == {"equivalent"}
+    assert {group.trained_on for group in found.groups} == {"nothing", "performance", "reference"}
+    assert {group.margin for group in found.groups} == {1.0}
+    assert found.controls.planted.seen
+    assert not found.controls.planted.synthetic
 
 
 @pytest.mark.long
 def test_a_bug_in_rust_is_found_by_policies_alone(reference):
     found = check_transfer(twin.rust_8().planted("up-is-down"))
-    assert found["verdict"] == "fail", found["summary"]
+    assert found.verdict == "fail", found.summary

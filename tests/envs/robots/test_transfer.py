@@ -35,9 +35,9 @@ def test_halfcheetahs_margin_is_the_one_that_was_asked_for():
 @pytest.mark.long
 def test_a_small_run_calls_hopper_different_nowhere_and_sees_what_was_planted():
     level = check_transfer(twin_of("hopper"), quick=True, timeout=600)
-    assert {group["verdict"] for group in level["groups"]} <= {"equivalent", "inconclusive"}, level["summary"]
-    assert level["controls"]["a_a"]["passed"]
-    assert not level["controls"]["unseen"]["seen"]
-    for curve in level["curves"].values():
-        assert len(curve["seeds"]) == 3
-        assert curve["mean"][-1] > curve["mean"][0]
+    assert {group.verdict for group in level.groups} <= {"equivalent", "inconclusive"}, level.summary
+    assert level.controls.a_a.passed
+    assert not level.controls.unseen.seen
+    for curve in level.curves.values():
+        assert len(curve.seeds) == 3
+        assert curve.mean[-1] > curve.mean[0]

@@ -63,7 +63,7 @@ def passes(twin, robot, name):
     spec = runner(twin.performance_in("float64"), str(twin.modules))
     with ProcessSubject(spec, 1, "the performance side") as performance:
         answer = performance.ask("run", name=name, inputs=cases.inputs, count=len(cases))
-    return compare(module, cases, answer["outputs"], "float64")["passed"]
+    return compare(module, cases, answer["outputs"], "float64").passed
 
 
 @pytest.mark.parametrize(("robot", "plant", "module"), QUICK)
@@ -92,16 +92,16 @@ def test_a_side_without_a_plant_passes_the_same_modules(robot):
 @pytest.mark.parametrize("build", ["twin", "exact"])
 def test_levels_1_and_3_hold(robot, build):
     report = verify(f"overclock.envs.{robot}.twin:{build}", levels=[1, 3], episodes=4, timeout=600)
-    assert [level["verdict"] for level in report["levels"]] == ["pass", "pass"]
-    assert report["levels"][1]["envelope"]["verdict"] == "pass"
+    assert [level.verdict for level in report.levels] == ["pass", "pass"]
+    assert report.levels[1].envelope.verdict == "pass"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("robot", ROBOTS)
 @pytest.mark.parametrize("build", ["twin", "exact"])
 def test_scenarios_come_out_as_in_mujoco(robot, build):
-    (level,) = verify(f"overclock.envs.{robot}.twin:{build}", levels=[2], timeout=600)["levels"]
-    assert level["verdict"] == "pass"
+    (level,) = verify(f"overclock.envs.{robot}.twin:{build}", levels=[2], timeout=600).levels
+    assert level.verdict == "pass"
 
 
 @pytest.mark.long
@@ -110,8 +110,8 @@ def test_steps_that_are_off_by_a_billionth_leave_the_envelope():
     longer = Patch("overclock.planar.engine.integrate", "h / 6, h / 3)", "h / 6 * (1 + 1e-7), h / 3 * (1 + 1e-7))")
     twin = dataclasses.replace(twin_of("hopper"), plants={"longer": longer}, transfer=None).planted("longer")
     level, _ = check_rollouts(twin, None, 20, 0, 600.0, lambda *_: None)
-    single = next(one for one in level["comparisons"] if (one["mode"], one["precision"]) == ("per_step", "float64"))
-    (position,) = (field for field in single["fields"] if field["name"] == "state.qpos")
-    assert position["passed"]
-    assert 1e-10 < position["largest_error"] < 1e-8
-    assert level["envelope"]["first_outside"]["step"] == 1
+    single = next(one for one in level.comparisons if (one.mode, one.precision) == ("per_step", "float64"))
+    (position,) = (field for field in single.fields if field.name == "state.qpos")
+    assert position.passed
+    assert 1e-10 < position.largest_error < 1e-8
+    assert level.envelope.first_outside.step == 1

@@ -56,9 +56,9 @@ def storm(tmp_path_factory):
 def test_an_honest_translation_has_the_same_luck(walk):
     found = walk.judge(frozen(windy_walk.CANDIDATE), 1, seed=1)
     assert found.verdict == "pass", found.failure
-    rows = {row["name"]: row for row in found.report["modules"]}
-    assert (rows["draw_step"]["boundary"], rows["draw_step"]["recorded"]) == (2048, 0), "play is no selection of calls"
-    assert {limit["name"] for limit in rows["time_limit"]["comparisons"][0]["fields"]} == {
+    rows = {row.name: row for row in found.report.modules}
+    assert (rows["draw_step"].boundary, rows["draw_step"].recorded) == (2048, 0), "play is no selection of calls"
+    assert {limit.name for limit in rows["time_limit"].comparisons[0].fields} == {
         "max_steps", "default_max_steps", "steps", "truncated",
     }  # fmt: skip
 
@@ -79,10 +79,10 @@ TOGETHER = (
 )
 def test_every_cheat_is_caught_by_what_it_draws_or_when_it_ends(walk, cheats):
     found = walk.judge(cheating(*cheats), 1, seed=1)
-    wrong = {sentence.partition(":")[0] for sentence in found.failure["sentences"]}
+    wrong = {sentence.partition(":")[0] for sentence in found.failure.sentences}
     assert found.verdict == "fail"
     assert wrong >= {CAUGHT_BY[cheat] for cheat in cheats}
-    for sentence in found.failure["sentences"]:
+    for sentence in found.failure.sentences:
         assert len(sentence) < 1500, "it goes into a prompt"
         assert "in float32" in sentence, "who looks in float64 does not find it"
 
@@ -91,7 +91,7 @@ def test_every_cheat_is_caught_by_what_it_draws_or_when_it_ends(walk, cheats):
 @pytest.mark.parametrize("cheat", CAUGHT_BY)
 def test_a_cheat_alone_is_caught(walk, cheat):
     found = walk.judge(cheating(cheat), 1, seed=1)
-    assert (found.verdict, found.failure["module"]) == ("fail", CAUGHT_BY[cheat]), found.failure["sentence"]
+    assert (found.verdict, found.failure.module) == ("fail", CAUGHT_BY[cheat]), found.failure.sentence
 
 
 @pytest.mark.long
@@ -100,7 +100,7 @@ def test_luck_that_depends_on_the_state_is_compared_in_the_same_states(storm):
     assert draw.arguments == "..., ..."
     assert storm.judge(frozen(windy_walk.STORM), 1, seed=1).passed
     found = storm.judge(frozen(windy_walk.EVEN_STORM), 1, seed=1)
-    assert (found.verdict, found.failure["module"]) == ("fail", "draw_step")
+    assert (found.verdict, found.failure.module) == ("fail", "draw_step")
 
 
 @pytest.mark.long
@@ -109,5 +109,5 @@ def test_a_time_limit_is_a_scenario_too(walk):
     assert last.setup.state == {"steps": 48}
     assert [step.expect["truncated"] for step in last.steps] == [False, True]
     found = walk.judge(cheating("lasts longer"), 2, seed=1)
-    assert "In the scenario 'time-limit'" in found.failure["sentence"]
-    assert "truncated is False after step 2" in found.failure["sentence"]
+    assert "In the scenario 'time-limit'" in found.failure.sentence
+    assert "truncated is False after step 2" in found.failure.sentence

@@ -16,6 +16,8 @@ from recipe.projects import small_project
 pytest.importorskip("gymnasium", reason="references are Gymnasium environments")
 pytest.importorskip("jinja2", reason="the report's page needs the extra 'report'")
 
+from level_results import rollouts, walk
+
 from overclock.errors import UsageError
 from overclock.recipe.export.accepted import accepted
 from overclock.recipe.export.names import names_for
@@ -211,12 +213,12 @@ def test_the_newest_run_that_is_done_is_found_from_the_folder_around_its_project
 
 
 def test_the_readme_calls_proven_only_what_was_proven():
-    proof = {"exhaustive": {"proof": True, "precision": "float64"}}
+    proof = rollouts(exhaustive=walk())
     assert (
         shown_equal(proof, ["float64", "float32"]) == "It is proven equal in float64; in float32 compared by playing."
     )
     assert shown_equal(proof, ["float64"]) == "It is proven equal in float64; the table says for what."
-    for played in (None, {"exhaustive": None}, {"exhaustive": {"proof": False, "precision": "float64"}}):
+    for played in (None, rollouts(), rollouts(exhaustive=walk(proof=False))):
         assert "not proven equal" in shown_equal(played, ["float64"])
 
 

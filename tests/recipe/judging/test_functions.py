@@ -186,20 +186,20 @@ def test_a_right_module_holds_before_there_is_an_environment(judge):
     assert judge.judge(candidate(RIGHT), 0, 1, "physics").passed
     found = judge.judge(candidate(RIGHT), 1, 1, "physics")
     assert (found.verdict, found.tests_passed, found.tests_total) == ("pass", 7, 7)  # 3 results, twice; the gate
-    assert set(found.report["not_checked"]) >= {"ball.physics:noisy"}
+    assert set(found.report.not_checked) >= {"ball.physics:noisy"}
 
 
 def test_a_wrong_function_is_named_with_an_example(judge):
     found = judge.judge(candidate(RIGHT.replace("speed - GRAVITY", "speed + GRAVITY")), 1, 1, "physics")
-    assert (found.verdict, found.failure["module"], found.failure["field"]) == ("fail", "fall", "result_1")
-    assert "For the inputs {'height':" in found.failure["sentence"]
+    assert (found.verdict, found.failure.module, found.failure.field) == ("fail", "fall", "result_1")
+    assert "For the inputs {'height':" in found.failure.sentence
 
 
 def test_a_missing_function_and_a_missing_module_are_said(judge):
     found = judge.judge(candidate(RIGHT.replace("def bounce", "def leap")), 1, 1, "physics")
-    assert "Not there: bounce" in found.failure["sentence"]
+    assert "Not there: bounce" in found.failure.sentence
     found = judge.judge(Frozen(tree_hash({}), {}), 1, 1, "physics")
-    assert "no physics.py" in found.failure["sentence"]
+    assert "no physics.py" in found.failure.sentence
 
 
 @pytest.mark.long
@@ -211,7 +211,7 @@ def test_the_whole_holds_only_where_its_modules_do(judge):
     assert found.passed, found.failure
     wrong = candidate(RIGHT.replace("-0.9 * speed", "-0.8 * speed"), env=WHOLE)
     found = judge.judge(wrong, 1, 1)
-    assert (found.verdict, found.failure["module"]) == ("fail", "bounce")
+    assert (found.verdict, found.failure.module) == ("fail", "bounce")
 
 
 def test_the_written_plan_names_every_module(project):

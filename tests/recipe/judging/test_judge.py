@@ -10,6 +10,7 @@ import pytest
 from recipe.cartpole_candidates import CORRECT, COUNTER_SURVIVES_RESET, SIGN_ERROR
 from recipe.projects import in_float64
 
+from overclock.progress import silent
 from overclock.recipe.judging.hygiene.frozen import Frozen, tree_hash
 from overclock.recipe.judging.judge import Judge, without_derived
 from overclock.recipe.judging.verdict import HELD_OUT
@@ -17,6 +18,9 @@ from overclock.recipe.project.new import new_project
 from overclock.recipe.project.project import Judging, Limits
 from overclock.recipe.project.twin import project_twin
 from overclock.recipe.sandbox import best
+from overclock.verify.levels import Settings
+from overclock.verify.property.result import BothCoverages, Gate, PropertyLevel, WrongDistribution
+from overclock.verify.rollout.result import RolloutLevel
 from overclock.verify.sides.process import CouldNotVerifyError
 
 MAKE = "def make() -> tuple[CartPole, CartPoleParams]:\n"
@@ -87,7 +91,7 @@ def test_a_harmful_candidate_fails_with_one_sentence_and_nothing_of_it_is_left(
     judge = Judge(dataclasses.replace(project, limits=limits), project.scenarios, tmp_path / "repro")
     found = judge.judge(frozen(text), 2, seed=1)
     assert (found.verdict, found.tests_passed) == ("fail", 0)
-    (sentence,) = found.failure["sentences"]
+    (sentence,) = found.failure.sentences
     assert sentence.startswith("The candidate broke down: ")
     assert said in sentence, sentence
     assert "\n" not in sentence
@@ -120,7 +124,7 @@ def test_held_out_episodes_catch_what_they_alone_are_shown(project, tmp_path):
     assert judge.judge(frozen(RARE), 3, seed=1).passed
     found = judge.judge(frozen(RARE), HELD_OUT, seed=1)
     assert (found.verdict, found.report) == ("fail", None)
-    assert "which ones is not told" in found.failure["sentence"]
+    assert "which ones is not told" in found.failure.sentence
     assert judge.judge(frozen(CORRECT), HELD_OUT, seed=1).passed
 
 
@@ -140,21 +144,23 @@ def test_an_existing_implementation_that_disagrees_is_heard(project, tmp_path, m
     (tmp_path / "env.py").write_text(SIGN_ERROR)
     found = judge.judge(frozen(CORRECT), 3, seed=1)
     assert found.verdict == "fail"
-    wrong = [one["actions"] for one in found.report["comparisons"] if not one["passed"]]
+    wrong = [one.actions for one in found.report.comparisons if not one.passed]
     assert wrong
     assert all(actions.endswith("against recipe.existing_implementation:subject") for actions in wrong)
     (tmp_path / "env.py").write_text(CORRECT)
     (tmp_path / "candidate").mkdir()
     (tmp_path / "candidate" / "env.py").write_text(CORRECT)
     twin = project_twin(project, tmp_path / "candidate", project.scenarios)
-    assert judge._also(twin, {"comparisons": []}, seed=1)["verdict"] == "pass"
+    nothing = RolloutLevel(verdict="pass", comparisons=[], exhaustive=None)
+    settings = Settings(judge._recorded, episodes=1, seed=1, timeout=120.0, progress=silent)
+    assert judge._also(twin, nothing, settings).verdict == "pass"
 
 
 @pytest.mark.long
 def test_outputs_of_another_shape_are_a_difference_and_no_crash_of_ours(judge):
     found = judge.judge(frozen(LIES), 1, seed=1)
     assert found.verdict == "fail"
-    assert "obs" in str(found.failure["sentences"])
+    assert "obs" in str(found.failure.sentences)
 
 
 @pytest.mark.long
@@ -163,7 +169,7 @@ def test_a_replaced_step_is_judged_where_its_consequence_shows(project, judge, t
     assert judge.judge(frozen(COUNTER_SURVIVES_RESET), 1, seed=1).passed
     without = dataclasses.replace(project, judging=dataclasses.replace(project.judging, levels=(1, 3)))
     found = Judge(without, project.scenarios, tmp_path).judge(frozen(COUNTER_SURVIVES_RESET), 0, seed=1)
-    assert "`step` is derived by the base class" in found.failure["sentence"]
+    assert "`step` is derived by the base class" in found.failure.sentence
 
 
 @pytest.mark.long
@@ -172,29 +178,33 @@ def test_a_replaced_step_that_changes_nothing_is_not_accepted_either(judge):
     assert harmless != COUNTER_SURVIVES_RESET
     found = judge.judge(frozen(harmless), 2, seed=1)
     assert (found.verdict, found.tests_total - found.tests_passed) == ("fail", 1)
-    assert found.failure["sentences"] == [found.failure["sentence"]]
-    assert "[derived]" in found.failure["sentence"]
+    assert found.failure.sentences == [found.failure.sentence]
+    assert "[derived]" in found.failure.sentence
 
 
 def test_a_function_that_nothing_calls_still_fails_level_1():
-    gate = {"exported": ["c.env:a", "c.env:E.step"], "declared_but_not_run": [], "passed": False}
-    result = {"first_failure": None, "verdict": "fail", "gate": {**gate, "not_exercised": ["c.env:E.step"]}}
-    assert without_derived(result)["verdict"] == "pass"
-    more = {**result, "gate": {**gate, "not_exercised": ["c.env:E.step", "c.env:a"]}}
-    assert without_derived(more)["verdict"] == "fail"
-    assert without_derived(more)["gate"]["not_exercised"] == ["c.env:a"]
+    def missing(*names, first_failure=None):
+        exported = ["c.env:a", "c.env:E.step"]
+        gate = Gate(passed=False, exported=exported, not_exercised=list(names), declared_but_not_run=[])
+        coverage = BothCoverages(reference=None, performance=None)
+        return without_derived(
+            PropertyLevel(verdict="fail", modules=[], first_failure=first_failure, gate=gate, coverage=coverage)
+        )
+
+    assert missing("c.env:E.step").verdict == "pass"
+    assert missing("c.env:E.step", "c.env:a").verdict == "fail"
+    assert missing("c.env:E.step", "c.env:a").gate.not_exercised == ["c.env:a"]
     offered = [f"c.env:E.{name}" for name in ("info", "action_mask", "acting", "draw_step", "step")]
-    assert without_derived({**result, "gate": {**gate, "not_exercised": offered}})["verdict"] == "pass"
-    helper = {**result, "gate": {**gate, "not_exercised": ["c.env:info", "c.env:E.helper"]}}
-    assert without_derived(helper)["gate"]["not_exercised"] == ["c.env:info", "c.env:E.helper"]
-    wrong = {**result, "first_failure": {"field": "obs"}}
-    assert without_derived(wrong)["verdict"] == "fail"
+    assert missing(*offered).verdict == "pass"
+    assert missing("c.env:info", "c.env:E.helper").gate.not_exercised == ["c.env:info", "c.env:E.helper"]
+    wrong = WrongDistribution(module="m", precision="float64", field="obs", error=1.0, tolerance=0.0, compared=1)
+    assert missing("c.env:E.step", first_failure=wrong).verdict == "fail"
 
 
 def test_a_hygiene_failure_names_the_place(judge):
     found = judge.judge(frozen(CORRECT.replace("import math\n", "import math\nimport socket\n")), 0, seed=1)
     assert found.verdict == "fail"
-    assert found.failure["sentence"].startswith("env.py:5:")
+    assert found.failure.sentence.startswith("env.py:5:")
 
 
 def test_a_reference_that_breaks_is_not_the_candidate_s_fault(project, tmp_path):

@@ -13,6 +13,7 @@ from overclock.recipe.loop.loop import IDLE
 from overclock.recipe.mcp import session as mcp_session
 from overclock.recipe.mcp.session import Session
 from overclock.recipe.runs.run import Run
+from overclock.verify.interaction.result import InteractionLevel
 from overclock.verify.transfer.plan import TransferPlan
 
 QUICKLY = OptionalSteps(optimise=False)
@@ -127,7 +128,7 @@ def test_level_4_is_told_how_often_it_was_asked(tmp_path):
 
 def test_every_further_attempt_at_level_4_must_be_surer():
     assert TransferPlan(attempt=4).alpha == TransferPlan().alpha / 4
-    assert TransferPlan(attempt=4).registered("x", 0)["sha256"] != TransferPlan().registered("x", 0)["sha256"]
+    assert TransferPlan(attempt=4).registered("x", 0).sha256 != TransferPlan().registered("x", 0).sha256
 
 
 # ---- a session over MCP ----
@@ -144,7 +145,7 @@ class Judging:
         first = next((one for level, one, _ in self.calls if level == HELD_OUT), None)
         wrong = b"wrong = 2" in frozen.files["env.py"] and level == 2
         if wrong or (level == HELD_OUT and seed == first and b"y = 1" not in frozen.files["env.py"]):
-            report = {"level": 2, "scenarios": [], "metamorphic": []} if level == 2 else None
+            report = InteractionLevel(verdict="fail", scenarios=[], metamorphic=[]) if level == 2 else None
             return Verdict(level, "fail", 0, 1, failure(level, ["It differs."]), report)
         return Verdict(level, "pass", 1, 1)
 

@@ -9,7 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
+from level_results import divergence, episodes, module, module_comparison, properties, rollouts, wrong_case
 from recipe.projects import small_project
+from recipe.scripted_run import repro_in
 
 from overclock.recipe.judging.verdict import Verdict, failure
 from overclock.recipe.mcp.facts import failures
@@ -29,10 +31,6 @@ from overclock.recipe.project.project import load_project
 project, pause, judge = load_project(Path(sys.argv[1])), float(sys.argv[2]), "recipe.mcp.test_mcp:FakeJudge"
 serve(project, run_id="session", sandbox="none", pause=pause, judge=judge)
 """
-FIRST = {
-    "step": 3, "field": "state.x", "reference": 1.0, "performance": 2.0, "error": 1.0, "tolerance": 0.0, "action": 1,
-    "state_before": {"x": 0.5}, "episode_seed": 77, "lane": 4,
-}  # fmt: skip
 
 
 class FakeJudge:
@@ -55,8 +53,8 @@ class FakeJudge:
         if "crashes" in text:
             os._exit(3)
         if f"wrong at {level}" in text:
-            report = {"level": 3, "comparisons": [{"first_divergence": FIRST}]}
-            facts = failure(level, ["state.x is wrong after step 3."], repro={"folder": "/secret/scenario"})
+            report = rollouts(episodes(first=divergence()), verdict="fail")
+            facts = failure(level, ["state.x is wrong after step 3."], repro=repro_in("/secret/scenario"))
             return Verdict(level, "fail", 1, 2, facts, report)
         return Verdict(level, "pass", 2, 2)
 
@@ -249,16 +247,15 @@ def test_sigterm_is_a_clean_end(project):
 
 
 def test_every_failure_of_a_level_has_its_facts():
-    first = {"field": "x", "case": 0, "inputs": {"a": 1}, "reference": 1, "performance": 2, "error": 1, "tolerance": 0}
+    first = wrong_case()
     modules = [
-        {"name": name, "comparisons": [{"first_failure": bad}]}
-        for name, bad in (("a", first), ("b", None), ("c", first))
+        module(name, module_comparison(first_failure=bad)) for name, bad in (("a", first), ("b", None), ("c", first))
     ]
-    verdict = Verdict(1, "fail", 0, 2, failure(1, ["a: x", "c: x", "unused"]), {"level": 1, "modules": modules})
+    verdict = Verdict(1, "fail", 0, 2, failure(1, ["a: x", "c: x", "unused"]), properties(*modules, verdict="fail"))
     assert [(one["module"], one["sentence"]) for one in failures(verdict)] == [
         ("a", "a: x"), ("c", "c: x"), (None, "unused")
     ]  # fmt: skip
-    hidden = Verdict("held-out", "fail", 0, 1, failure("held-out", ["Held-out episodes differ."]), {"seed": 5})
+    hidden = Verdict("held-out", "fail", 0, 1, failure("held-out", ["Held-out episodes differ."]))
     assert failures(hidden) == [
         {"level": "held-out", "module": None, "scenario": None, "field": None, "step": None, "reference": None,
          "performance": None, "sentence": "Held-out episodes differ."}

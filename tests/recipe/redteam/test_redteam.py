@@ -83,10 +83,7 @@ def test_level_1_sees_what_no_episode_shows(judges):
     files["records.py"] = edited("records.py", blind_spots.LATE_END)["records.py"]
     found = judges.judge.judge(frozen(files), 1, SEED)
     wrong = {
-        (module["name"], one["precision"])
-        for module in found.report["modules"]
-        for one in module["comparisons"]
-        if not one["passed"]
+        (module.name, one.precision) for module in found.report.modules for one in module.comparisons if not one.passed
     }
     assert {name for name, _ in wrong} >= {"transition", "draw_step", "draw_later", "time_limit"}
     assert ("transition", "float32") in wrong
@@ -122,7 +119,7 @@ def test_what_writes_outside_is_held_back_and_where_it_is_not_it_is_seen(judges,
         assert (damage, found.passed) == (None, True)
     else:
         assert "conftest.py, test_gravity.py" in damage
-        assert "its own files changed" in found.failure["sentence"]
+        assert "its own files changed" in found.failure.sentence
 
 
 @pytest.mark.parametrize("place", ["hangs"], indirect=True)

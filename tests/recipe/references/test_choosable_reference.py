@@ -80,35 +80,35 @@ def world(tmp_path_factory):
 
 def test_every_number_that_could_be_drawn_is_covered(world):
     found = world()
-    assert (found["verdict"], found["proof"], found["states"], found["reset_states"]) == ("pass", True, 5, 2)
-    assert any("every number from 0 to 1" in note for note in found["notes"])
+    assert (found.verdict, found.proof, found.states, found.reset_states) == ("pass", True, 5, 2)
+    assert any("every number from 0 to 1" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("mistake", [NARROW, FIRST, pytest.param(AT_THE_LIMIT, marks=pytest.mark.long)])
 def test_a_difference_for_one_number_in_a_million_billions_is_found(world, mistake):
     found = world(candidate=mistake)
-    assert found["verdict"] == "fail"
-    assert found["first_mismatch"]["draws"].popitem()[1] in (0.25, 0.5, 0.75)
+    assert found.verdict == "fail"
+    assert found.first_mismatch.draws.popitem()[1] in (0.25, 0.5, 0.75)
 
 
 @pytest.mark.parametrize("used", [TYPED, *(pytest.param(one, marks=pytest.mark.long) for one in (USED, BROKEN))])
 def test_a_number_that_is_more_than_compared_leaves_a_walk_without_proof(world, used):
     found = world(reference=used)
-    assert (found["verdict"], found["proof"]) == ("pass", False)
-    assert "no proof: the reference does more with the number it draws than comparing it" in found["notes"][-1]
+    assert (found.verdict, found.proof) == ("pass", False)
+    assert "no proof: the reference does more with the number it draws than comparing it" in found.notes[-1]
 
 
 @pytest.mark.long
 def test_limits_that_are_computed_leave_a_walk_without_proof(world):
     found = world(candidate=("AHEAD, float) > draw", "AHEAD, float) * 1.0 > draw"))
-    assert (found["verdict"], found["proof"]) == ("pass", False)
-    assert "no proof: the performance side does more" in found["notes"][-1]
+    assert (found.verdict, found.proof) == ("pass", False)
+    assert "no proof: the performance side does more" in found.notes[-1]
 
 
 @pytest.mark.long
 def test_first_states_that_only_seeds_lead_to_are_seen(world):
     found = world(reference=SEEDED)
-    assert (found["verdict"], found["first_mismatch"]["action"]) == ("fail", None)
+    assert (found.verdict, found.first_mismatch.action) == ("fail", None)
 
 
 def test_other_actions_are_no_equal_walk(world):

@@ -73,4 +73,4 @@ def test_a_project_of_it_is_translated_with_them_and_its_reference_can_be_played
     program = program_of("own", made.project.reference.make(), made.project.reference.path)
     assert program.max_steps == 9
     (tmp_path / "candidate").mkdir()
-    assert check_reference(project_twin(made.project, tmp_path / "candidate"), lanes=2, steps=20)["passed"]
+    assert check_reference(project_twin(made.project, tmp_path / "candidate"), lanes=2, steps=20).passed

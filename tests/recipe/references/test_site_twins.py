@@ -53,7 +53,7 @@ def judge(made):
 
 def modules_of(found, about=""):
     """The modules of level 1 that a verdict complains about."""
-    return {sentence.partition(":")[0] for sentence in found.failure["sentences"] if about in sentence}
+    return {sentence.partition(":")[0] for sentence in found.failure.sentences if about in sentence}
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_a_rule_left_out_and_loaded_dice_fail_at_level_1_where_they_are(cards):
 def test_a_reference_of_objects_and_module_luck_is_reproducible(boat):
     twin = project_twin(boat.project, boat.project.folder)
     found = check_reference(twin, lanes=4, steps=60)
-    assert (found["passed"], found["set_state"]) == (True, "restores")
+    assert (found.passed, found.set_state) == (True, "restores")
 
 
 @pytest.mark.long
@@ -114,8 +114,8 @@ def test_a_reference_of_objects_and_module_luck_is_judged(boat, level):
 def test_objects_that_stay_too_long_are_noticed(boat):
     found = boat.judge(frozen(drifting_boat.FORGETS), 1, seed=1)
     assert (found.verdict, modules_of(found)) == ("fail", {"transition"}), "all the rest is right"
-    assert "gusts_length" in found.failure["sentence"]
-    rows = {row["name"]: row["boundary"] for row in found.report["modules"]}
+    assert "gusts_length" in found.failure.sentence
+    rows = {row.name: row.boundary for row in found.report.modules}
     assert rows["transition"] > 1_000, "steps from states that were searched for"
 
 

@@ -11,9 +11,11 @@ import pytest
 
 pytest.importorskip("jinja2", reason="the page needs the extra 'report'")
 
+from level_results import episodes, module, properties, rollouts, scenarios, walk
 from recipe.written_journal import JournalWriter, failure, finished_run, write_until_sign_error
 
 from overclock.recipe.gateway.usage import Usage
+from overclock.recipe.judging.verdict import ComparedFunction, FunctionsGate, FunctionsLevel
 from overclock.recipe.runs import page as run_page
 from overclock.recipe.runs.page import html as page_of
 from overclock.recipe.runs.page import markdown, write_run_report
@@ -90,21 +92,14 @@ def seen_by_levels(tmp_path, *reports):
         story.task("t1", 1, "translate")
         candidate = story.freeze("t1", env=b"x = 1\n")
         for number, one in enumerate(reports, 1):
-            story.judge(candidate, number, report=one)
+            story.judge(candidate, number, report=encode(one))
         story.end()
         return run_report(run)
 
 
-MODULES = [{"name": "physics", "recorded": 13_000, "boundary": 22}]
-PROPERTY = {"level": 1, "name": "property", "verdict": "pass", "modules": MODULES}
-SCENARIOS = {"level": 2, "name": "interaction", "verdict": "pass", "scenarios": [{}, {}], "metamorphic": []}
-WALK = {
-    "verdict": "pass", "proof": True, "precision": "float64", "states": 1200, "actions": 4,
-    "notes": ["the step counter was held at 0"], "sentence": "exhaustive: 1200 states x 4 actions, all equal",
-}  # fmt: skip
-ROLLOUTS = {
-    "level": 3, "name": "rollout", "verdict": "pass", "comparisons": [{"episodes": 7, "steps": 70}], "exhaustive": WALK,
-}  # fmt: skip
+PROPERTY = properties(module("physics", recorded=13_000, boundary=22))
+SCENARIOS = scenarios("one", "other")
+ROLLOUTS = rollouts(episodes(), exhaustive=walk(notes=["the step counter was held at 0"]))
 
 
 def test_page_and_markdown_say_what_every_level_saw(tmp_path):
@@ -121,15 +116,17 @@ def test_page_and_markdown_say_what_every_level_saw(tmp_path):
 
 
 def test_a_walk_that_is_no_proof_is_not_called_one(tmp_path):
-    walk = {**WALK, "proof": False, "notes": ["steps are random"]}
-    text = page_of(seen_by_levels(tmp_path, PROPERTY, SCENARIOS, {**ROLLOUTS, "exhaustive": walk}))
+    walked = rollouts(episodes(), exhaustive=walk(proof=False, notes=["steps are random"]))
+    text = page_of(seen_by_levels(tmp_path, PROPERTY, SCENARIOS, walked))
     assert "exhaustive: 1200 states x 4 actions, all equal" in text
     assert "About the walk over every state: steps are random." in text
     assert "proven" not in text
 
 
 def test_functions_judged_before_there_is_an_environment_have_a_line_of_their_own(tmp_path):
-    part = {"level": 1, "name": "functions", "verdict": "pass", "modules": [{"name": "physics", "comparisons": []}]}
+    functions = [ComparedFunction(name="physics", comparisons=[])]
+    gate = FunctionsGate(passed=True, missing=[])
+    part = FunctionsLevel(verdict="pass", modules=functions, first_failure=None, gate=gate, not_checked={})
     assert "1 function of one module" in page_of(seen_by_levels(tmp_path, part))
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import textwrap
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,6 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 pytest.importorskip("gymnasium", reason="the known environments are Gymnasium's, or in its form")
+
+from level_results import episodes, module, module_comparison, properties, rollouts, scenarios
 
 from overclock.errors import UsageError
 from overclock.recipe.agents.builtin_agent import contract_of_program, program_of
@@ -21,9 +24,11 @@ from overclock.recipe.project.twin import walk
 from overclock.recipe.references.branch_coverage import reference_branches
 from overclock.recipe.studies.known_environments import Known, chosen, known, translate_known
 from overclock.recipe.studies.known_facts import code_lines, facts, largest_error, source_lines
+from overclock.results import encode
+from overclock.verify.rollout.result import Branches
 from overclock.verify.sides.process import CouldNotVerifyError
 
-NOTHING = {"comparisons": []}
+NOTHING = rollouts()
 
 
 def test_every_name_is_there_once_and_an_unknown_one_is_refused():
@@ -72,7 +77,8 @@ def test_mutants_that_cannot_be_asked_leave_the_other_facts(tmp_path, monkeypatc
         raise CouldNotVerifyError("could not verify: the unchanged environment does not pass level 1.")
 
     (tmp_path / "env.py").write_text("A = 1\n")
-    levels = [{"level": level, "report": {"modules": [], "exhaustive": None, **NOTHING}} for level in (1, 2, 3)]
+    reports = {1: properties(), 2: scenarios(), 3: NOTHING}
+    levels = [{"level": level, "report": encode(report)} for level, report in reports.items()]
     (tmp_path / "report.json").write_text(json.dumps({"volatile": {"verification": levels}}))
     place = "overclock.recipe.studies.known_facts"
     covered = SimpleNamespace(covered=SimpleNamespace(lines=frozenset()))
@@ -103,15 +109,10 @@ def test_lines_are_counted_without_comments_docstrings_and_blank_ones(tmp_path):
 
 
 def test_the_largest_error_is_of_rules_in_float64_and_of_single_steps():
-    def compared(error, precision="float64", **more):
-        return {"precision": precision, "fields": [{"largest_error": error}, {"largest_error": None}], **more}
-
-    modules = [
-        {"name": "transition", "comparisons": [compared(2e-16), compared(1e-7, "float32")]},
-        {"name": "draw_known", "comparisons": [compared(0.05)]},
-    ]
-    rollouts = {"comparisons": [compared(3e-16, mode="per_step"), compared(1e-9, mode="free_running")]}
-    assert largest_error({"modules": modules}, rollouts) == 3e-16
+    of_rules = [module_comparison(2e-16, math.nan), module_comparison(1e-7, precision="float32")]
+    found = properties(module("transition", *of_rules), module("draw_known", module_comparison(0.05)))
+    played = rollouts(episodes(3e-16, math.inf), episodes(1e-9, mode="free_running"))
+    assert largest_error(found, played) == 3e-16
 
 
 POND = """
@@ -175,7 +176,7 @@ def test_branches_that_no_episode_takes_are_told_apart(pond):
     assert "self.slow" in decided
     assert "contains" in decided
     assert (found["reached"], found["reachable"]) == (7, 8)
-    guided = {"comparisons": [{"branches": {"reached": found["missed"]}}, {"branches": None}]}
+    guided = rollouts(episodes(branches=Branches(found["missed"], [], [])), episodes())
     assert reference_branches(pond, covered, guided)["percent"] == 100.0
 
 

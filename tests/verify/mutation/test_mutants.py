@@ -5,6 +5,7 @@ import textwrap
 
 import pytest
 
+from overclock.results import encode
 from overclock.verify.mutation.mutants import mutants_of, mutate_source, operators_of, sample, sample_statements
 from overclock.verify.mutation.operators import OPERATORS
 
@@ -112,7 +113,7 @@ def test_code_after_a_docstring_is_changed():
 def test_a_mutant_says_where_it_is():
     source = "class Rules:\n    def fallen(self, x):\n        return (x < 1) | (\n            x > 2)\n"
     (mutant,) = [m for m in mutants(source) if m.after == "return (x < 1) | (x >= 2)"]
-    assert mutant.describe() == {
+    assert encode(mutant.facts) == {
         "id": mutant.id,
         "operator": "comparison",
         "file": "some/module.py",

@@ -15,6 +15,7 @@ from verify.mutable.world import SPEC, twin
 
 from overclock.env import registry
 from overclock.errors import UsageError
+from overclock.results import encode
 from overclock.verify.mutation import equivalent_mutants
 from overclock.verify.mutation import levels as mutation_levels
 from overclock.verify.mutation import state as mutation_state
@@ -24,6 +25,7 @@ from overclock.verify.mutation.mutants import Mutant, mutants_of, mutate_source
 from overclock.verify.mutation.mutate import examine_all, mutate, side_by_side, sources_of
 from overclock.verify.mutation.recording import LONGEST, _episodes, longest, record
 from overclock.verify.mutation.report import last_result, report
+from overclock.verify.mutation.result import KilledShare
 from overclock.verify.mutation.state import changed as changed_names
 from overclock.verify.mutation.state import fingerprint, state_of
 from overclock.verify.rollout.actions import uniform
@@ -325,6 +327,9 @@ def test_side_by_side_uses_every_worker_and_ends_at_the_first_error():
         dict(side_by_side([lambda item: 1 // item], [0, 1]))
 
 
+SETTINGS = {"episodes": 20, "seed": 0, "sample": None, "timeout": 60.0, "command": "overclock mutate pile-v0"}
+
+
 def test_a_level_is_credited_for_what_it_kills_alone_first_and_only():
     no, yes = Outcome(False), Outcome(True, "difference", "here")
     crash, timeout = Outcome(True, "crash", "boom"), Outcome(True, "timeout", "late")
@@ -335,13 +340,13 @@ def test_a_level_is_credited_for_what_it_kills_alone_first_and_only():
         "c": {1: no, 2: no, 3: yes},
         "d": {1: no, 2: no, 3: no},
     }
-    result = report("pile-v0", {RULES: "0"}, {"versions": "0"}, mutants, outcomes, {}, {}, 1.0)
+    result = report("pile-v0", {RULES: "0"}, {"versions": "0"}, mutants, outcomes, {}, SETTINGS, 1.0)
     keys = ("killed", "share", "first", "only", "crashes", "timeouts")
-    assert {level: tuple(row[key] for key in keys) for level, row in result["per_level"].items()} == {
-        "1": (1, 0.25, 1, 1, 0, 0), "2": (1, 0.25, 1, 0, 1, 0), "3": (2, 0.5, 1, 1, 0, 1),
+    assert {level: tuple(getattr(row, key) for key in keys) for level, row in result.per_level.items()} == {
+        1: (1, 0.25, 1, 1, 0, 0), 2: (1, 0.25, 1, 0, 1, 0), 3: (2, 0.5, 1, 1, 0, 1),
     }  # fmt: skip
-    assert (result["killed"], result["score"]) == (3, 0.75)
-    assert undocumented("mutate", result.keys() - {"schema"}) == []
+    assert (result.killed, result.score) == (3, 0.75)
+    assert undocumented("mutate", encode(result).keys() - {"schema"}) == []
 
 
 # ---- equivalent mutants ----
@@ -415,27 +420,27 @@ def test_a_whole_run_counts_explains_and_is_kept(pile, tmp_path, monkeypatch):
     monkeypatch.setattr(Examiner, "examine", None)  # everything is in the journal
     result = run()
 
-    assert (result["planted"], result["total"], result["killed"], result["score"]) == (4, 3, 2, 2 / 3)
-    assert result["together"] == {"killed": 2, "share": 2 / 3}
-    killed = {row["after"]: [row["levels"][level]["killed"] for level in "123"] for row in result["mutants"]}
+    assert (result.planted, result.total, result.killed, result.score) == (4, 3, 2, 2 / 3)
+    assert result.together == KilledShare(killed=2, share=2 / 3)
+    killed = {row.after: [row.levels[level].killed for level in (1, 2, 3)] for row in result.mutants}
     assert list(killed.values()) == list(CHOSEN.values())
-    assert {level: (row["killed"], row["first"], row["only"]) for level, row in result["per_level"].items()} == {
-        "1": (1, 1, 0), "2": (2, 1, 0), "3": (2, 0, 0),
+    assert {level: (row.killed, row.first, row.only) for level, row in result.per_level.items()} == {
+        1: (1, 1, 0), 2: (2, 1, 0), 3: (2, 0, 0),
     }  # fmt: skip
-    assert [survivor["id"] for survivor in result["survivors"]] == [pile[2].id]
-    assert [(row["id"], row["reason"]) for row in result["equivalent"]] == [
-        (pile[3].id, "a die shows no negative number")
-    ]
-    assert result["per_operator"] == {"comparison": {"total": 1, "killed": 1}, "off_by_one": {"total": 2, "killed": 1}}
-    assert result["command"] == "overclock mutate pile-v0 --episodes 20 --seed 0"
+    assert [survivor.id for survivor in result.survivors] == [pile[2].id]
+    assert [(row.id, row.reason) for row in result.equivalent] == [(pile[3].id, "a die shows no negative number")]
+    assert encode(result.per_operator) == {
+        "comparison": {"total": 1, "killed": 1}, "off_by_one": {"total": 2, "killed": 1},
+    }  # fmt: skip
+    assert result.command == "overclock mutate pile-v0 --episodes 20 --seed 0"
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["list.toml", "mutate-pile-v0.json"]
     kept = last_result(SPEC.id, tmp_path)
-    assert kept == {**json.loads(json.dumps(result)), "stale": []}
+    assert kept == dataclasses.replace(result, stale=[])
     monkeypatch.setattr("overclock.verify.mutation.report.state_of", lambda *_: {"versions": "1"})
-    assert last_result(SPEC.id, tmp_path)["stale"] == ["pile/twin.py", "versions"]
+    assert last_result(SPEC.id, tmp_path).stale == ["pile/twin.py", "versions"]
     monkeypatch.setattr("overclock.verify.mutation.report.source_digest", lambda module: "changed")
-    assert last_result(SPEC.id, tmp_path)["stale"] == [*SOURCES, "pile/twin.py", "versions"]
+    assert last_result(SPEC.id, tmp_path).stale == [*SOURCES, "pile/twin.py", "versions"]
 
 
 @pytest.mark.parametrize("arguments", [{"episodes": 0}, {"sample_size": 0}, {"jobs": 0}])

@@ -13,6 +13,7 @@ pytest.importorskip("coverage", reason="coverage of level 1 needs coverage.py, f
 from overclock.entry_point import EntryPoint
 from overclock.verify.property.code_coverage import CodeCoverage, FunctionsRun, exported_functions, modules_behind
 from overclock.verify.property.module import Module, Output
+from overclock.verify.property.result import Share
 from overclock.verify.property.runner import ModuleRunner
 from overclock.verify.sides.patched import load_changed, source_of
 
@@ -131,10 +132,10 @@ def test_missing_lines_and_branches_are_named(game):
     measured.start()
     game.Game().play(1)
     report = measured.report()
-    assert report["missing_lines"] == ["game/rules.py:22", "game/rules.py:28", "game/pieces.py:9"]
-    assert report["missing_branches"] == ["game/rules.py:21 -> 22"]
-    assert report["lines"] == {"covered": 5, "total": 8, "percent": 62.5}
-    assert report["branches"] == {"covered": 1, "total": 2, "percent": 50.0}
+    assert report.missing_lines == ["game/rules.py:22", "game/rules.py:28", "game/pieces.py:9"]
+    assert report.missing_branches == ["game/rules.py:21 -> 22"]
+    assert report.lines == Share(5, 8, 62.5)
+    assert report.branches == Share(1, 2, 50.0)
 
 
 def test_only_the_asked_functions_count(game):
@@ -142,9 +143,9 @@ def test_only_the_asked_functions_count(game):
     measured.start()
     game.Game().play(1)
     report = measured.report(["game.rules:Game.play"])
-    assert report["functions"] == ["game/rules.py:Game.play"]
-    assert report["lines"]["percent"] == 100.0
-    assert report["branches"]["percent"] is None  # there is none
+    assert report.functions == ["game/rules.py:Game.play"]
+    assert report.lines.percent == 100.0
+    assert report.branches.percent is None  # there is none
 
 
 def test_a_changed_module_cannot_be_measured_and_says_so(game):
@@ -153,8 +154,8 @@ def test_a_changed_module_cannot_be_measured_and_says_so(game):
     measured = CodeCoverage(["game.pieces"])
     measured.start()
     report = measured.report()
-    assert report["unmeasured"] == ["game.pieces"]
-    assert report["lines"]["percent"] is None
+    assert report.unmeasured == ["game.pieces"]
+    assert report.lines.percent is None
 
 
 # ---- the runner of performance functions, with a function that JAX compiles only once ----

@@ -3,24 +3,26 @@
 import dataclasses
 import functools
 import importlib
-import json
 import math
 import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+from schema_checks import require_valid_part
 
 from overclock.entry_point import EntryPoint
 from overclock.envs.cartpole.recorded import FIELDS
 from overclock.envs.cartpole.twin import RULES, twin
 from overclock.errors import UsageError
+from overclock.results import decode, encode
 from overclock.verify.property import distribution
 from overclock.verify.property.calls import Call
 from overclock.verify.property.compare import compare, errors_of
 from overclock.verify.property.exported import exported_in, functions_to_run
 from overclock.verify.property.level import check_recorded, record
 from overclock.verify.property.module import Case, Cases, Module, Output, collect
+from overclock.verify.property.result import PropertyLevel
 from overclock.verify.property.runner import ModuleRunner
 from overclock.verify.property.targets import exported
 from overclock.verify.sides.patched import Patch, source_of
@@ -37,11 +39,11 @@ def recording():
 
 def failed_fields(result):
     return {
-        f"{module['name']}.{field['name']}"
-        for module in result["modules"]
-        for comparison in module["comparisons"]
-        for field in comparison["fields"]
-        if not field["passed"]
+        f"{module.name}.{field.name}"
+        for module in result.modules
+        for comparison in module.comparisons
+        for field in comparison.fields
+        if not field.passed
     }
 
 
@@ -54,27 +56,28 @@ def clean(recording):
 
 
 def test_cartpole_equals_gymnasium_function_by_function(clean):
-    assert (clean["level"], clean["name"], clean["verdict"]) == (1, "property", "pass"), clean["first_failure"]
-    for module in clean["modules"]:
-        assert [comparison["precision"] for comparison in module["comparisons"]] == ["float64", "float32"]
-        assert module["recorded"] > 0
-        assert module["calls"] >= module["recorded"] + module["boundary"]
-    assert json.loads(json.dumps(clean)) == clean
+    assert (clean.level, clean.name, clean.verdict) == (1, "property", "pass"), clean.first_failure
+    for module in clean.modules:
+        assert [comparison.precision for comparison in module.comparisons] == ["float64", "float32"]
+        assert module.recorded > 0
+        assert module.calls >= module.recorded + module.boundary
+    require_valid_part(clean)
+    assert decode(PropertyLevel, encode(clean)) == clean
 
 
 def test_in_float64_only_the_physics_and_numbers_below_float32_may_be_off(clean):
     off = {
-        f"{module['name']}.{field['name']}"
-        for module in clean["modules"]
-        for field in module["comparisons"][0]["fields"]
-        if field["largest_error"] > 0 and module["name"] not in ("draw", "distribution")
+        f"{module.name}.{field.name}"
+        for module in clean.modules
+        for field in module.comparisons[0].fields
+        if field.largest_error > 0 and module.name not in ("draw", "distribution")
     }
     assert off == {"dynamics.x", "dynamics.x_dot", "dynamics.theta", "dynamics.theta_dot", "observe.obs"}
 
 
 def test_every_public_function_was_exercised(clean):
-    assert clean["gate"]["passed"]
-    names = {name.rpartition(".")[2] for name in clean["gate"]["exported"]}
+    assert clean.gate.passed
+    names = {name.rpartition(".")[2] for name in clean.gate.exported}
     assert names == {
         "default_params", "observation_space", "action_space", "draw_reset", "init", "transition", "accelerations",
         "fallen", "reward", "observe",
@@ -82,25 +85,25 @@ def test_every_public_function_was_exercised(clean):
 
 
 def test_coverage_of_both_sides_is_part_of_the_result(clean):
-    performance, reference = clean["coverage"]["performance"], clean["coverage"]["reference"]
-    assert (performance["lines"]["percent"], performance["branches"]["percent"]) == (100.0, 100.0)
+    performance, reference = clean.coverage.performance, clean.coverage.reference
+    assert (performance.lines.percent, performance.branches.percent) == (100.0, 100.0)
     # What is left of the reference is its other integrator, which no option of CartPole-v1 selects.
-    assert {line.rpartition(":")[0] for line in reference["missing_lines"]} == {
+    assert {line.rpartition(":")[0] for line in reference.missing_lines} == {
         "gymnasium/envs/classic_control/cartpole.py"
     }
-    assert len(reference["missing_branches"]) == 1
-    assert reference["lines"]["percent"] >= 90.0
+    assert len(reference.missing_branches) == 1
+    assert reference.lines.percent >= 90.0
 
 
 def test_the_historic_bug_is_found_in_the_velocities(recording):
     result = check_recorded(twin().planted("polemass-plus"), recording, ["float64"])
-    assert result["verdict"] == "fail"
+    assert result.verdict == "fail"
     assert failed_fields(result) == {"dynamics.x_dot", "dynamics.theta_dot"}
-    first = result["first_failure"]
-    assert (first["module"], first["field"], first["precision"]) == ("dynamics", "x_dot", "float64")
-    assert first["inputs"].keys() == {"x", "x_dot", "theta", "theta_dot", "action"}
-    assert abs(first["reference"] - first["performance"]) == first["error"] > 1e-3
-    json.dumps(result)
+    first = result.first_failure
+    assert (first.module, first.field, first.precision) == ("dynamics", "x_dot", "float64")
+    assert first.inputs.keys() == {"x", "x_dot", "theta", "theta_dot", "action"}
+    assert abs(first.reference - first.performance) == first.error > 1e-3
+    require_valid_part(result)
 
 
 def test_misused_randomness_and_wrong_limits_are_found(recording):
@@ -127,9 +130,9 @@ def test_the_gate_fails_on_functions_that_never_ran(recording):
     )
     result = check_recorded(lying, recording, ["float64"])
     assert failed_fields(result) == set()
-    assert result["verdict"] == "fail"
-    assert result["gate"]["declared_but_not_run"] == [f"termination: {RULES}:CartPole.observe"]
-    assert f"{RULES}:CartPole.transition" in result["gate"]["not_exercised"]
+    assert result.verdict == "fail"
+    assert result.gate.declared_but_not_run == [f"termination: {RULES}:CartPole.observe"]
+    assert f"{RULES}:CartPole.transition" in result.gate.not_exercised
 
 
 def test_the_gate_does_not_believe_a_sides_own_list_of_its_functions(recording):
@@ -138,9 +141,9 @@ def test_the_gate_does_not_believe_a_sides_own_list_of_its_functions(recording):
     )
     hiding = dataclasses.replace(twin(), performance=performance, modules="verify.lying_modules:MODULES")
     result = check_recorded(hiding, recording, ["float64"])
-    assert result["gate"]["exported"][0] == f"{RULES}:CartPole.fallen"
-    assert f"{RULES}:CartPole.fallen" not in result["gate"]["not_exercised"]
-    assert f"{RULES}:CartPole.transition" in result["gate"]["not_exercised"]
+    assert result.gate.exported[0] == f"{RULES}:CartPole.fallen"
+    assert f"{RULES}:CartPole.fallen" not in result.gate.not_exercised
+    assert f"{RULES}:CartPole.transition" in result.gate.not_exercised
 
 
 def test_a_twin_without_modules_is_told_so():
@@ -247,15 +250,15 @@ def test_a_flag_is_excused_only_next_to_its_threshold():
     output = Output("over", reason="rounding", distance=lambda i, e: np.abs(i["x"] - 1.0), margin=1e-6)
     cases = Cases({"x": np.array([1.0 + 1e-7, 1.1])}, {"over": np.array([True, True])}, 2, 0, 2)
     result = compare(halving(outputs={"float32": (output,)}), cases, {"over": np.array([False, False])}, "float32")
-    assert result["fields"][0]["excused"] == 1
-    assert result["first_failure"]["case"] == 1
+    assert result.fields[0].excused == 1
+    assert result.first_failure.case == 1
 
 
 def test_an_output_that_is_not_there_is_wrong():
     cases = Cases({"x": np.array([2.0])}, {"y": np.array([1.0])}, 1, 0, 1)
     result = compare(halving(), cases, {}, "float64")
-    assert result["fields"][0]["largest_error"] == math.inf
-    assert not result["passed"]
+    assert result.fields[0].largest_error == math.inf
+    assert not result.passed
 
 
 # ---- comparing samples ----
@@ -322,12 +325,12 @@ def test_a_large_sample_shows_small_deviations_of_its_distribution():
 
 
 def test_the_result_says_how_small_a_difference_of_distributions_it_would_see(clean):
-    (module,) = (module for module in clean["modules"] if module["name"] == "distribution")
-    for comparison in module["comparisons"]:
-        limits = {field["name"]: field["tolerance"] for field in comparison["fields"]}
+    (module,) = (module for module in clean.modules if module.name == "distribution")
+    for comparison in module.comparisons:
+        limits = {field.name: field.tolerance for field in comparison.fields}
         assert set(limits) == {*FIELDS, "dependence"}
         assert max(limits.values()) < 0.02
-        assert all("a sample of 100,000 stays this close" in field["reason"] for field in comparison["fields"])
+        assert all("a sample of 100,000 stays this close" in field.reason for field in comparison.fields)
 
 
 # ---- what there is to run, without asking the side that runs it ----

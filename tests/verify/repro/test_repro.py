@@ -71,10 +71,10 @@ def test_another_divergence_is_not_taken_for_a_repair(folder):
 def test_the_step_table_shows_both_sides_around_the_divergence(folder):
     planted = house("masked").planted("door")
     rows = step_table(replay(load_repro(folder), planted), planted)
-    assert sorted({row["step"] for row in rows}) == [1, 2, 3]
-    (different,) = [row for row in rows if row["different"]]
-    assert (different["step"], different["action"], different["field"]) == (3, 3, "reward")
-    assert (different["reference"], different["performance"]) == (2.0, 3.0)
+    assert sorted({row.step for row in rows}) == [1, 2, 3]
+    (different,) = [row for row in rows if row.different]
+    assert (different.step, different.action, different.field) == (3, 3, "reward")
+    assert (different.reference, different.performance) == (2.0, 3.0)
 
 
 def test_a_changed_reference_is_no_verdict(folder):
@@ -98,17 +98,17 @@ def test_the_scenario_is_one_of_level_2(folder):
     (scenario,) = load_scenarios(str(folder / "scenarios"))
     assert scenario.name == "repro-reward-after-3-actions"
     clean = check_interactions(house("masked"), scenarios=[scenario], metamorphic=False)
-    assert clean["verdict"] == "pass"
+    assert clean.verdict == "pass"
     planted = check_interactions(house("masked").planted("door"), scenarios=[scenario], metamorphic=False)
-    assert planted["verdict"] == "fail"
-    assert planted["scenarios"][0]["first_mismatch"]["field"] == "reward"
+    assert planted.verdict == "fail"
+    assert planted.scenarios[0].first_mismatch.field == "reward"
 
 
 def test_a_reset_that_differs_makes_a_scenario_too(tmp_path):
     target = write_repro(tmp_path, shrunk_house("start"), house("masked"))
     (scenario,) = load_scenarios(str(target / "scenarios"))
     planted = check_interactions(house("masked").planted("start"), scenarios=[scenario], metamorphic=False)
-    assert planted["scenarios"][0]["first_mismatch"]["step"] == 0
+    assert planted.scenarios[0].first_mismatch.step == 0
     prompt = (target / "prompt.md").read_text()
     assert "The reset itself differs" in prompt
 

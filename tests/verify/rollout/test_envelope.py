@@ -8,6 +8,7 @@ from verify.ticker import Here
 
 from overclock.errors import UsageError
 from overclock.recipe.judging.verdict import failure_of
+from overclock.results import encode
 from overclock.verify.contract import Contract, Envelope, Field
 from overclock.verify.rollout.envelope import judge_errors, nudged, quantile
 from overclock.verify.rollout.level import check_rollouts
@@ -30,48 +31,48 @@ def checked(reference=None, performance=None, episodes=40, seed=0, **more):
 @pytest.mark.parametrize("seed", range(5))
 def test_a_side_that_only_rounds_otherwise_stays_inside_to_the_end(seed):
     level = checked(seed=seed)
-    found = level["envelope"]
-    assert (level["verdict"], found["verdict"], found["first_outside"]) == ("pass", "pass", None)
-    assert (found["episodes"], found["steps"]) == (40, 40 * LENGTH)
-    assert found["curves"][0]["performance"][-1] > 1e-3  # far beyond what any tolerance for an episode would allow
-    assert 0 < found["largest_per_step"] < 1e-14
-    assert found["sentence"] in level_text(level)
-    assert "stays in the envelope of 8 copies of the reference that begin an ulp away" in found["sentence"]
+    found = level.envelope
+    assert (level.verdict, found.verdict, found.first_outside) == ("pass", "pass", None)
+    assert (found.episodes, found.steps) == (40, 40 * LENGTH)
+    assert found.curves[0].performance[-1] > 1e-3  # far beyond what any tolerance for an episode would allow
+    assert 0 < found.largest_per_step < 1e-14
+    assert found.sentence in level_text(level)
+    assert "stays in the envelope of 8 copies of the reference that begin an ulp away" in found.sentence
 
 
 @pytest.mark.parametrize("kick_at", [1, 3, 10])
 def test_an_error_of_a_billionth_in_one_step_is_found(kick_at):
     """Tolerances of single steps let it pass here."""
     level = checked(performance={"kick": 1e-9, "kick_at": kick_at}, per_step=1e-6)
-    assert all(one["passed"] for one in level["comparisons"])
-    assert level["verdict"] == level["envelope"]["verdict"] == "fail"
-    assert level["envelope"]["first_outside"]["step"] == kick_at
-    assert where_text(level) == level["envelope"]["sentence"]
+    assert all(one.passed for one in level.comparisons)
+    assert level.verdict == level.envelope.verdict == "fail"
+    assert level.envelope.first_outside.step == kick_at
+    assert where_text(level) == level.envelope.sentence
     assert f"leaves what an ulp explains at step {kick_at}: 1.0e-09" in level_text(level)
-    (told,) = failure_of(level)["sentences"]  # what an agent hears of its candidate
+    (told,) = failure_of(level).sentences  # what an agent hears of its candidate
     assert told == f"Whole episodes agree, but {where_text(level)}."
 
 
 def test_a_late_error_that_an_ulp_would_have_caused_by_then_is_found_by_single_steps():
     level = checked(performance={"kick": 1e-9, "kick_at": 50})
-    found = level["envelope"]
-    assert (found["verdict"], found["first_outside"]) == ("fail", None)
-    assert found["sentence"] == "a single step is off by 1.0e-09, and 1.0e-14 is allowed"
+    found = level.envelope
+    assert (found.verdict, found.first_outside) == ("fail", None)
+    assert found.sentence == "a single step is off by 1.0e-09, and 1.0e-14 is allowed"
 
 
 def test_episodes_may_end_at_any_time():
-    found = checked({"short": True}, {"short": True})["envelope"]
-    assert found["verdict"] == "pass"
-    assert 40 * 10 < found["steps"] < 40 * LENGTH
-    running = found["curves"][0]["judged_steps"]
-    assert 10 < running < len(found["curve_steps"])  # the last few episodes decide nothing
-    assert np.isfinite(found["curves"][0]["performance"]).all()
+    found = checked({"short": True}, {"short": True}).envelope
+    assert found.verdict == "pass"
+    assert 40 * 10 < found.steps < 40 * LENGTH
+    running = found.curves[0].judged_steps
+    assert 10 < running < len(found.curve_steps)  # the last few episodes decide nothing
+    assert np.isfinite(found.curves[0].performance).all()
 
 
 def test_few_episodes_are_made_enough_to_judge_and_lanes_have_even_shares():
-    assert checked(episodes=2)["envelope"]["episodes"] == 20
+    assert checked(episodes=2).envelope.episodes == 20
     assert Here.made[-1].num_envs == 20
-    assert checked(episodes=40)["envelope"]["episodes"] == 40
+    assert checked(episodes=40).envelope.episodes == 40
     assert Here.made[-1].num_envs == 20
 
 
@@ -118,9 +119,9 @@ def test_chance_refuses_no_equal_side_and_hides_no_error(episodes):
     for number in range(100):
         free, apart = errors(number, episodes)
         forced = np.full_like(free, 1e-14)
-        assert judge_errors(slack, 1e-12, forced, free, apart)["verdict"] == "pass", number
+        assert judge_errors(slack, 1e-12, forced, free, apart).verdict == "pass", number
         off = np.where(np.arange(len(free))[:, None] >= 8, np.maximum(free, 1e-9), free)
-        assert judge_errors(slack, 1e-12, forced, off, apart)["first_outside"] is not None, number
+        assert judge_errors(slack, 1e-12, forced, off, apart).first_outside is not None, number
 
 
 def test_one_wild_episode_in_a_copy_excuses_nothing_and_in_ours_accuses_nothing():
@@ -128,17 +129,17 @@ def test_one_wild_episode_in_a_copy_excuses_nothing_and_in_ours_accuses_nothing(
     forced = np.full_like(free, 1e-14)
     wild = free.copy()
     wild[:, 0] = 1.0
-    assert judge_errors(ENVELOPE, 1e-12, forced, wild, apart)["verdict"] == "pass"
+    assert judge_errors(ENVELOPE, 1e-12, forced, wild, apart).verdict == "pass"
     apart[:, :, 0] = 1.0
     off = np.maximum(free, 1e-9)
-    assert judge_errors(ENVELOPE, 1e-12, forced, off, apart)["verdict"] == "fail"
+    assert judge_errors(ENVELOPE, 1e-12, forced, off, apart).verdict == "fail"
 
 
 def test_infinite_errors_are_no_numbers_to_average():
     """What has another shape or is not a number on one side is infinitely far away."""
     free, apart = errors(0, 40)
     found = judge_errors(ENVELOPE, 1e-12, np.full_like(free, np.inf), np.full_like(free, np.inf), apart)
-    assert found["verdict"] == "fail"
+    assert found.verdict == "fail"
 
 
 def test_a_quantile_is_one_of_the_errors_and_leaves_out_what_is_over():
@@ -151,10 +152,10 @@ def test_a_quantile_is_one_of_the_errors_and_leaves_out_what_is_over():
 def test_the_steps_at_which_errors_reach_a_size_are_told():
     free = np.tile(10.0 ** np.arange(-16.0, 0.0)[:, None], (1, 20))
     found = judge_errors(ENVELOPE, 1.0, free, free, np.stack([free / 10] * 2))
-    assert [(one["error"], one["performance"], one["reference"]) for one in found["reached"]] == [
+    assert [(one.error, one.performance, one.reference) for one in found.reached] == [
         (1e-10, 8, 9), (1e-6, 12, 13), (1e-3, 15, 16), (1e-1, None, None),
     ]  # fmt: skip
-    assert found["largest_ratio"] == pytest.approx(10.0)
+    assert found.largest_ratio == pytest.approx(10.0)
 
 
 def test_no_single_step_hides_between_those_that_are_shown():
@@ -162,14 +163,14 @@ def test_no_single_step_hides_between_those_that_are_shown():
     forced = np.full_like(free, 1e-15)
     forced[1233, 7] = 1e-13
     found = judge_errors(ENVELOPE, 1e-12, forced, free, apart)
-    assert 1234 not in found["curve_steps"]
-    assert max(found["per_step_curves"][-1]["performance"]) == found["largest_per_step"] == 1e-13
+    assert 1234 not in found.curve_steps
+    assert max(found.per_step_curves[-1].performance) == found.largest_per_step == 1e-13
 
 
 def test_every_field_of_an_envelope_is_documented():
     free, apart = errors(0, 40)
     found = judge_errors(ENVELOPE, 1e-12, free, free, apart)
-    assert undocumented("verify", found) == []
+    assert undocumented("verify", encode(found)) == []
 
 
 # ---- contracts ----

@@ -7,6 +7,7 @@ import pytest
 from verify.documented import undocumented
 from verify.ticker import Here, contract, ticking
 
+from overclock.results import encode
 from overclock.verify.contract import Field
 from overclock.verify.rollout.level import check_rollouts, plan
 from overclock.verify.sides import kept as sides
@@ -96,7 +97,7 @@ def test_a_precision_has_a_performance_side_of_its_own():
 def test_a_reference_is_traced_in_a_process_that_nothing_else_uses():
     tracing = dataclasses.replace(ticking({"traces": True}, {}), traced=True)
     level, _ = checked(tracing)
-    assert [one["actions"] for one in level["comparisons"] if one["branches"]] == ["coverage-guided"] * 2
+    assert [one.actions for one in level.comparisons if one.branches] == ["coverage-guided"] * 2
     references = [made for made in Here.made if made.name == "the reference"]
     assert [made.traced for made in references] == [0, 1, 1]
     assert all(made.closed for made in Here.made)
@@ -123,35 +124,35 @@ def test_what_is_not_compared_is_said():
     assert level_text(level) == (
         "12 episodes, 60 steps, every contracted field; 8 free-running steps beyond the horizon not compared"
     )
-    reasons = {(one["mode"], one["free_running_reason"]) for one in level["comparisons"]}
+    reasons = {(one.mode, one.free_running_reason) for one in level.comparisons}
     assert reasons == {("per_step", ""), ("free_running", "it drifts away")}
 
 
 def test_every_field_of_a_comparison_is_documented():
     level, _ = checked(ticking({}, {}))
-    assert undocumented("verify", [key for one in level["comparisons"] for key in one]) == []
+    assert undocumented("verify", [key for one in level.comparisons for key in encode(one)]) == []
 
 
 def test_only_clean_random_play_states_a_bound():
     level, _ = checked(ticking({}, {}))
-    bounds = {(one["actions"], one["divergence_bound"]) for one in level["comparisons"]}
+    bounds = {(one.actions, one.divergence_bound) for one in level.comparisons}
     assert bounds == {("uniform", bound_clean_episodes(4)), ("sticky", None)}
     level, _ = checked(ticking({}, {"early": 1}))
-    assert {one["divergence_bound"] for one in level["comparisons"]} == {None}
+    assert {one.divergence_bound for one in level.comparisons} == {None}
 
 
 def test_episodes_that_were_cut_are_said():
     endless = {"length": 10**9}
     level, _ = checked(ticking(endless, endless, contract(step_limit=3)))
-    assert level["verdict"] == "pass"
-    assert [one["cut"] for one in level["comparisons"]] == [4] * 4
+    assert level.verdict == "pass"
+    assert [one.cut for one in level.comparisons] == [4] * 4
     assert level_text(level).endswith("; 16 episodes cut at the step limit")
 
 
 def test_excuses_are_said_and_many_of_them_fail():
     near = contract(distance_to_limit=lambda state: np.zeros(len(state["steps"])), limit_reason="rounding")
     level, diverging = checked(ticking({}, {"early": 1}, near))
-    assert (level["verdict"], diverging) == ("fail", None)
-    first = level["comparisons"][0]
-    assert (first["excused_flags"], first["excusable_flags"], first["limit_reason"]) == (4, 20, "rounding")
+    assert (level.verdict, diverging) == ("fail", None)
+    first = level.comparisons[0]
+    assert (first.excused_flags, first.excusable_flags, first.limit_reason) == (4, 20, "rounding")
     assert where_text(level) == "4 of 20 flags differ next to a threshold, more than rounding explains"

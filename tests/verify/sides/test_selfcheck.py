@@ -27,9 +27,9 @@ def refusal(fault: str, **environment: str) -> str:
 
 def test_a_reproducible_reference_passes_and_says_what_was_compared():
     report = check_reference(twin(), lanes=4, steps=16)
-    assert report["passed"]
-    assert (report["runs"], report["steps"], report["episodes"], report["set_state"]) == (3, 64, 8, "restores")
-    assert report["fields"] == ["obs", "reward", "terminated", "truncated", "state.value", "state.steps"]
+    assert report.passed
+    assert (report.runs, report.steps, report.episodes, report.set_state) == (3, 64, 8, "restores")
+    assert report.fields == ["obs", "reward", "terminated", "truncated", "state.value", "state.steps"]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_reference_that_depends_on_more_than_its_seed_is_refused(fault, how):
 
 
 def test_string_hashes_may_be_pinned_by_the_reference():
-    assert check_reference(twin("hash", PYTHONHASHSEED="3"), lanes=4, steps=8)["passed"]
+    assert check_reference(twin("hash", PYTHONHASHSEED="3"), lanes=4, steps=8).passed
 
 
 @pytest.mark.parametrize(
@@ -77,11 +77,11 @@ def test_a_state_that_is_not_restored_is_reported(fault, field):
 
 
 def test_setting_a_state_is_optional():
-    assert check_reference(twin("fixed"), lanes=4, steps=16)["set_state"] == "not offered"
+    assert check_reference(twin("fixed"), lanes=4, steps=16).set_state == "not offered"
 
 
 def test_random_steps_are_compared_with_the_same_draws():
-    assert check_reference(twin("random"), lanes=4, steps=16)["set_state"] == "restores"
+    assert check_reference(twin("random"), lanes=4, steps=16).set_state == "restores"
 
 
 def test_cartpoles_reference_is_reproducible():
@@ -89,8 +89,8 @@ def test_cartpoles_reference_is_reproducible():
     from overclock.envs.cartpole.twin import twin as cartpole
 
     report = check_reference(cartpole())
-    assert report["set_state"] == "restores"
-    assert report["episodes"] > 50
+    assert report.set_state == "restores"
+    assert report.episodes > 50
 
 
 @pytest.mark.parametrize("wrong", [{"lanes": 0}, {"steps": 0}])

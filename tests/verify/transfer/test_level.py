@@ -1,7 +1,6 @@
 """Level 4 on CartPole, small: policies trained on both sides, played on both, with controls."""
 
 import dataclasses
-import json
 
 import jax
 import numpy as np
@@ -11,6 +10,7 @@ pytest.importorskip("gymnasium", reason="the reference is Gymnasium's CartPole")
 pytest.importorskip("flax", reason="policies need the extra 'train'")
 pytest.importorskip("scipy", reason="statistics need the extra 'report'")
 
+from schema_checks import require_valid_part
 from verify import drifting
 
 from overclock.entry_point import EntryPoint
@@ -19,6 +19,7 @@ from overclock.envs.cartpole.env import CartPole
 from overclock.envs.cartpole.transfer import PLAN
 from overclock.envs.cartpole.twin import twin
 from overclock.errors import UsageError
+from overclock.results import encode
 from overclock.train import PPOConfig, train_on_gymnasium
 from overclock.train.ppo import make_agent, make_train
 from overclock.vector import vectorize
@@ -29,6 +30,7 @@ from overclock.verify.transfer import training as transfer_training
 from overclock.verify.transfer.level import check_transfer
 from overclock.verify.transfer.plan import TransferPlan
 from overclock.verify.transfer.policies import Players, PolicyName
+from overclock.verify.transfer.result import Margins
 from overclock.verify.transfer.training import ReferenceTrainer
 
 pytestmark = pytest.mark.usefixtures("few_optimisations")
@@ -56,21 +58,21 @@ def quick(heard):
 
 @pytest.mark.long
 def test_the_true_twin_is_never_called_different(quick):
-    assert quick["verdict"] in ("pass", "inconclusive"), quick["summary"]
-    assert quick["quick"]
-    assert "quick run" in quick["summary"]
-    verdicts = {(group["trained_on"], group["strength"]): group["verdict"] for group in quick["groups"]}
+    assert quick.verdict in ("pass", "inconclusive"), quick.summary
+    assert quick.quick
+    assert "quick run" in quick.summary
+    verdicts = {(group.trained_on, group.strength): group.verdict for group in quick.groups}
     assert "different" not in verdicts.values()
     assert set(verdicts) == {
         ("nothing", "random"),
         ("performance", "half-trained"), ("reference", "half-trained"),
         ("performance", "trained"), ("reference", "trained"),
     }  # fmt: skip
-    for group in quick["groups"]:
-        assert (group["policies"], group["episodes"]) == (3, 20)
-        if group["verdict"] == "inconclusive":
-            assert group["n_needed"] > 3
-    json.dumps(quick, allow_nan=False)
+    for group in quick.groups:
+        assert (group.policies, group.episodes) == (3, 20)
+        if group.verdict == "inconclusive":
+            assert group.n_needed > 3
+    require_valid_part(quick)
 
 
 @pytest.mark.long
@@ -83,19 +85,19 @@ def test_the_true_twin_passes_with_a_plan_that_can_decide():
         planted="angle-6-degrees",
     )
     result = check_transfer(twin(), plan, seed=3)
-    assert result["verdict"] == "pass", result["summary"]
-    assert {group["verdict"] for group in result["groups"]} == {"equivalent"}
-    assert len(result["groups"]) == 3
-    control = result["controls"]["planted"]
-    assert (control["seen"], control["synthetic"]) == (True, False)
+    assert result.verdict == "pass", result.summary
+    assert {group.verdict for group in result.groups} == {"equivalent"}
+    assert len(result.groups) == 3
+    control = result.controls.planted
+    assert (control.seen, control.synthetic) == (True, False)
 
 
 @pytest.mark.long
 def test_every_seed_has_its_curve(quick):
-    for curve in quick["curves"].values():
-        seeds = np.array(curve["seeds"], float)
-        assert seeds.shape == (3, len(curve["steps"]))
-        np.testing.assert_allclose(np.nanmean(seeds[:, -1]), curve["mean"][-1], atol=1e-3)
+    for curve in quick.curves.values():
+        seeds = np.array(curve.seeds, float)
+        assert seeds.shape == (3, len(curve.steps))
+        np.testing.assert_allclose(np.nanmean(seeds[:, -1]), curve.mean[-1], atol=1e-3)
 
 
 def test_a_plan_may_ask_for_a_kernel_to_train_with(monkeypatch):
@@ -115,65 +117,64 @@ def test_a_plan_may_ask_for_a_kernel_to_train_with(monkeypatch):
 @pytest.mark.long
 def test_both_sides_meet_the_same_luck(quick):
     """Random play lasts 20 steps, too few for rounding to change an episode: only shared luck makes all equal."""
-    random = next(group for group in quick["groups"] if group["strength"] == "random")
-    assert random["identical_episodes"] == 1.0
-    assert random["tost"]["exact"]
+    random = next(group for group in quick.groups if group.strength == "random")
+    assert random.identical_episodes == 1.0
+    assert random.tost.exact
     # Policies have episodes of their own, or their luck would not average out.
-    assert len(set(random["reference"]["policies"])) > 1
+    assert len(set(random.reference.policies)) > 1
 
 
 @pytest.mark.long
 def test_training_made_the_policies_better(quick):
-    means = {(group["trained_on"], group["strength"]): group["reference"]["mean"] for group in quick["groups"]}
+    means = {(group.trained_on, group.strength): group.reference.mean for group in quick.groups}
     for side in ("performance", "reference"):
         assert means[side, "trained"] > means[side, "half-trained"] > means["nothing", "random"]
-        curve = quick["curves"][side]
-        assert curve["steps"][-1] == 8192
-        assert curve["mean"][-1] > 3 * curve["mean"][0]
-        assert np.all(np.array(curve["low"]) <= curve["high"])
-        assert np.all(np.diff(curve["seconds"]) > 0)
+        curve = quick.curves[side]
+        assert curve.steps[-1] == 8192
+        assert curve.mean[-1] > 3 * curve.mean[0]
+        assert np.all(np.array(curve.low) <= curve.high)
+        assert np.all(np.diff(curve.seconds) > 0)
 
 
 @pytest.mark.long
 def test_the_controls_say_that_the_evaluation_can_be_believed(quick):
-    controls = quick["controls"]
-    assert controls["a_a"]["passed"]
-    assert controls["planted"]["bug"] == "angle-6-degrees"
-    assert controls["planted"]["seen"]
-    assert {group["trained_on"] for group in controls["planted"]["groups"]} == {"nothing", "reference"}
+    controls = quick.controls
+    assert controls.a_a.passed
+    assert controls.planted.bug == "angle-6-degrees"
+    assert controls.planted.seen
+    assert {group.trained_on for group in controls.planted.groups} == {"nothing", "reference"}
 
 
 @pytest.mark.long
 def test_the_bug_that_returns_hide_is_recorded_as_not_seen_while_visited_states_show_it(quick):
-    unseen = quick["controls"]["unseen"]
-    assert unseen["bug"] == "polemass-plus"
-    assert not unseen["seen"]
-    assert unseen["result"] == "not seen by transfer"
-    assert unseen["verdict"] != "different"
-    assert unseen["states_differ"]
-    assert "not seen by transfer" in quick["summary"]
-    random = next(group for group in unseen["groups"] if group["strength"] == "random")
-    assert random["verdict"] == "equivalent"
-    assert random["visited"]["worst"]["bits"] > random["visited"]["worst"]["null_limit"]
+    unseen = quick.controls.unseen
+    assert unseen.bug == "polemass-plus"
+    assert not unseen.seen
+    assert unseen.result == "not seen by transfer"
+    assert unseen.verdict != "different"
+    assert unseen.states_differ
+    assert "not seen by transfer" in quick.summary
+    random = next(group for group in unseen.groups if group.strength == "random")
+    assert random.verdict == "equivalent"
+    assert random.visited.worst.bits > random.visited.worst.null_limit
 
 
 @pytest.mark.long
 def test_visited_states_of_the_true_twin_lie_far_below_what_the_reference_differs_from_itself(quick):
-    for group in quick["groups"]:
-        assert group["visited"]["mean_bits"] < 0.5 * group["visited"]["reference_against_itself_bits"]
+    for group in quick.groups:
+        assert group.visited.mean_bits < 0.5 * group.visited.reference_against_itself_bits
 
 
 @pytest.mark.long
 def test_the_plan_is_announced_before_anything_runs_and_does_not_depend_on_the_outcome(quick, heard):
-    sha = quick["plan"]["sha256"]
+    sha = quick.plan.sha256
     assert heard[0] == (f"plan {sha[:12]}", 1, 1)
-    assert sha == PLAN.quick().registered("cartpole-v1", 0)["sha256"]
-    assert quick["margins"] == {
-        "by": "plan", "reason": PLAN.margin_reason, "values": {"random": 3.0, "half-trained": 25.0, "trained": 25.0},
-    }  # fmt: skip
-    assert PLAN.registered("cartpole-v1", 1)["sha256"] != PLAN.registered("cartpole-v1", 0)["sha256"]
+    assert sha == PLAN.quick().registered("cartpole-v1", 0).sha256
+    values = {"random": 3.0, "half-trained": 25.0, "trained": 25.0}
+    assert quick.margins == Margins(by="plan", reason=PLAN.margin_reason, values=values)
+    assert PLAN.registered("cartpole-v1", 1).sha256 != PLAN.registered("cartpole-v1", 0).sha256
     stricter = dataclasses.replace(PLAN, margins={**PLAN.margins, "trained": 24.9})
-    assert stricter.registered("cartpole-v1", 0)["sha256"] != PLAN.registered("cartpole-v1", 0)["sha256"]
+    assert stricter.registered("cartpole-v1", 0).sha256 != PLAN.registered("cartpole-v1", 0).sha256
 
 
 def with_a_bug(plan):
@@ -182,21 +183,21 @@ def with_a_bug(plan):
 
 def test_a_bug_in_the_performance_side_is_found():
     wrong = with_a_bug(dataclasses.replace(TINY, reference_env=None))  # one side to train on is enough for it
-    assert wrong["verdict"] == "fail"
-    assert wrong["summary"].startswith("different: random policies, ")
+    assert wrong.verdict == "fail"
+    assert wrong.summary.startswith("different: random policies, ")
     # Without a known bug to plant, the same episodes were played again and paid two margins more.
-    control = wrong["controls"]["planted"]
-    assert control["synthetic"]
-    found = {(group["trained_on"], group["strength"]): group for group in wrong["groups"]}
-    for group in control["groups"]:
-        plain = found[group["trained_on"], group["strength"]]
-        more = np.subtract(group["performance"]["policies"], plain["performance"]["policies"])
-        np.testing.assert_allclose(more, 2 * group["margin"])
+    control = wrong.controls.planted
+    assert control.synthetic
+    found = {(group.trained_on, group.strength): group for group in wrong.groups}
+    for group in control.groups:
+        plain = found[group.trained_on, group.strength]
+        more = np.subtract(group.performance.policies, plain.performance.policies)
+        np.testing.assert_allclose(more, 2 * group.margin)
 
 
 @pytest.mark.long
 def test_the_same_run_gives_the_same_numbers():
-    results = with_a_bug(TINY), with_a_bug(TINY)
+    results = encode(with_a_bug(TINY)), encode(with_a_bug(TINY))
     for result in results:
         del result["seconds"]
         for curve in result["curves"].values():
@@ -210,11 +211,11 @@ def test_a_reference_that_differs_from_itself_gives_no_verdict():
     reference = SubjectSpec("verify.drifting:reference", environment=drifting.ENVIRONMENT)
     plan = dataclasses.replace(TINY, reference_env=None)
     result = check_transfer(dataclasses.replace(twin(), reference=reference), plan)
-    assert result["verdict"] == "could not verify"
-    assert result["summary"].startswith("could not verify: the reference differs from itself (")
-    assert not result["controls"]["a_a"]["passed"]
-    assert result["trained_on"] == ["performance"]
-    assert {group["trained_on"] for group in result["groups"]} == {"nothing", "performance"}
+    assert result.verdict == "could not verify"
+    assert result.summary.startswith("could not verify: the reference differs from itself (")
+    assert not result.controls.a_a.passed
+    assert result.trained_on == ["performance"]
+    assert {group.trained_on for group in result.groups} == {"nothing", "performance"}
 
 
 def test_an_action_depends_on_the_policy_the_episode_and_the_step_alone():

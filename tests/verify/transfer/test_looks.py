@@ -1,6 +1,7 @@
 """Level 4's rules without a simulation: policies' returns are made up, so every verdict can be brought about."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from verify.documented import undocumented
 
 from overclock.env.spaces import Box, Discrete
 from overclock.envs.cartpole.twin import twin
+from overclock.results import encode
 from overclock.train.ppo import PPOConfig, make_agent
 from overclock.vector.host import flatten_state
 from overclock.verify.sides.subject import SubjectSpec
@@ -94,7 +96,7 @@ def run(monkeypatch):
 
         monkeypatch.setattr(transfer, "Games", make)
         # Made-up states have nothing to compare, and comparing them is what takes long.
-        monkeypatch.setattr(transfer, "_visits", lambda *args, **options: {"verdict": "consistent"})
+        monkeypatch.setattr(transfer, "_visits", lambda *args, **options: SimpleNamespace(verdict="consistent"))
         result = transfer.check_transfer(twin(), plan)
         return result, made[0].events
 
@@ -103,12 +105,12 @@ def run(monkeypatch):
 
 def test_equal_sides_pass_at_the_first_look(run):
     result, events = run()
-    assert result["verdict"] == "pass"
+    assert result.verdict == "pass"
     assert [event[0] for event in events] == ["train", "reference", "performance"]
     assert events[2] == ("performance", 50, ("angle-6-degrees", "polemass-plus"))
-    assert {group["policies"] for group in result["groups"]} == {10}
+    assert {group.policies for group in result.groups} == {10}
     # Three looks were planned, so even the first is judged at the stricter level.
-    assert {group["tost"]["alpha"] for group in result["groups"]} == {looks_alpha(3)}
+    assert {group.tost.alpha for group in result.groups} == {looks_alpha(3)}
 
 
 def test_one_group_that_differs_fails_the_level(run):
@@ -116,8 +118,8 @@ def test_one_group_that_differs_fails_the_level(run):
         return 5.0 if (name.side, name.strength) == ("reference", "half-trained") else 0.0
 
     result, _ = run(shift=staticmethod(shift))
-    assert result["verdict"] == "fail"
-    assert result["summary"].startswith("different: half-trained policies from the reference, ")
+    assert result.verdict == "fail"
+    assert result.summary.startswith("different: half-trained policies from the reference, ")
 
 
 def test_only_open_questions_get_more_seeds_and_then_stay_open(run):
@@ -127,21 +129,19 @@ def test_only_open_questions_get_more_seeds_and_then_stay_open(run):
         return generator.normal(0.0, 5.0) if name.strength == "trained" and name.side == "performance" else 0.0
 
     result, events = run(shift=staticmethod(shift))
-    assert result["verdict"] == "inconclusive"
+    assert result.verdict == "inconclusive"
     trainings = [event for event in events if event[0] == "train"]
     assert [look for _, look, _ in trainings] == [1, 2, 3]
     assert [groups for _, _, groups in trainings[1:]] == [(("performance", "trained"),)] * 2
     assert [event for event in events if event[0] == "performance"][1:] == [("performance", 10, ())] * 2
-    sizes = {(g["trained_on"], g["strength"]): (g["policies"], g["look"]) for g in result["groups"]}
+    sizes = {(g.trained_on, g.strength): (g.policies, g.look) for g in result.groups}
     assert sizes.pop(("performance", "trained")) == (30, 3)
     assert set(sizes.values()) == {(10, 1)}
-    unclear = next(group for group in result["groups"] if group["verdict"] == "inconclusive")
-    assert unclear["n_needed"] > 100
-    assert f"about {unclear['n_needed']} policies per group would decide" in result["summary"]
-    expected = tost_paired(
-        unclear["performance"]["policies"], unclear["reference"]["policies"], 1.0, alpha=looks_alpha(3)
-    )
-    assert unclear["tost"]["interval"] == pytest.approx(expected.interval, rel=1e-5)
+    unclear = next(group for group in result.groups if group.verdict == "inconclusive")
+    assert unclear.n_needed > 100
+    assert f"about {unclear.n_needed} policies per group would decide" in result.summary
+    expected = tost_paired(unclear.performance.policies, unclear.reference.policies, 1.0, alpha=looks_alpha(3))
+    assert unclear.tost.interval == pytest.approx(expected.interval, rel=1e-5)
 
 
 def test_more_seeds_can_settle_a_question(run):
@@ -149,26 +149,26 @@ def test_more_seeds_can_settle_a_question(run):
         return 0.0 if name.strength != "trained" else generator.normal(0.0, 1.5)
 
     result, _ = run(shift=staticmethod(shift))
-    assert result["verdict"] == "pass"
-    assert {group["policies"] for group in result["groups"]} >= {10, 20}
+    assert result.verdict == "pass"
+    assert {group.policies for group in result.groups} >= {10, 20}
 
 
 def test_a_control_that_misses_the_planted_bug_takes_the_verdict_away(run):
     result, _ = run(bugs_show=0.0)
-    assert result["verdict"] == "could not verify"
-    assert "the planted bug 'angle-6-degrees' was not seen" in result["summary"]
+    assert result.verdict == "could not verify"
+    assert "the planted bug 'angle-6-degrees' was not seen" in result.summary
 
 
 def test_a_reference_that_differs_from_itself_takes_the_verdict_away_even_where_sides_differ(run):
     result, _ = run(drift=5.0, shift=staticmethod(lambda name, generator: 50.0))
-    assert result["verdict"] == "could not verify"
-    assert "the reference differs from itself (random policies: difference" in result["summary"]
+    assert result.verdict == "could not verify"
+    assert "the reference differs from itself (random policies: difference" in result.summary
 
 
 def test_a_bug_expected_to_hide_is_reported_as_seen_when_it_is(run):
     result, _ = run()
-    assert result["controls"]["unseen"]["result"] == "seen by transfer"
-    assert "not seen by transfer" not in result["summary"]
+    assert result.controls.unseen.result == "seen by transfer"
+    assert "not seen by transfer" not in result.summary
 
 
 def test_without_a_stated_margin_the_reference_alone_fixes_it_before_the_other_side_plays(run):
@@ -176,16 +176,16 @@ def test_without_a_stated_margin_the_reference_alone_fixes_it_before_the_other_s
     calm, events = run(plan)
     wild, _ = run(plan, shift=staticmethod(lambda name, generator: 1000.0))
     assert [event[0] for event in events] == ["train", "reference", "performance"]
-    assert calm["margins"] == wild["margins"]
-    assert calm["margins"]["by"] == "rule"
-    assert calm["margins"]["values"]["trained"] == pytest.approx(0.05 * 90.0, rel=0.02)
-    assert (calm["verdict"], wild["verdict"]) == ("pass", "fail")
+    assert calm.margins == wild.margins
+    assert calm.margins.by == "rule"
+    assert calm.margins.values["trained"] == pytest.approx(0.05 * 90.0, rel=0.02)
+    assert (calm.verdict, wild.verdict) == ("pass", "fail")
 
 
 def test_a_difference_that_was_found_stands_even_where_a_planted_bug_was_missed(run):
     result, _ = run(bugs_show=0.0, shift=staticmethod(lambda name, generator: 50.0))
-    assert result["verdict"] == "fail"
-    assert "The planted bug 'angle-6-degrees' was not seen either." in result["summary"]
+    assert result.verdict == "fail"
+    assert "The planted bug 'angle-6-degrees' was not seen either." in result.summary
 
 
 # ---- a twin of which no bug is known ----
@@ -195,27 +195,27 @@ UNKNOWN = dataclasses.replace(PLAN, reference_env=None, planted=None, unseen=Non
 
 def test_where_no_bug_is_known_one_is_made_up_and_must_be_seen_in_every_group(run):
     result, events = run(UNKNOWN)
-    assert result["verdict"] == "pass"
+    assert result.verdict == "pass"
     assert events[2] == ("performance", 30, (SYNTHETIC,))
-    planted = result["controls"]["planted"]
-    assert (planted["bug"], planted["synthetic"]) == ("synthetic: rewards + 2 margins per episode", True)
-    assert planted["seen"]
-    assert [(g["strength"], g["verdict"], g["tost"]["difference"]) for g in planted["groups"]] == [
+    planted = result.controls.planted
+    assert (planted.bug, planted.synthetic) == ("synthetic: rewards + 2 margins per episode", True)
+    assert planted.seen
+    assert [(g.strength, g.verdict, g.tost.difference) for g in planted.groups] == [
         (strength, "different", pytest.approx(2.0)) for strength in ("random", "half-trained", "trained")
     ]
-    assert "the control was a made-up difference of rewards" in result["summary"]
+    assert "the control was a made-up difference of rewards" in result.summary
 
 
 def test_a_made_up_bug_that_does_not_show_takes_the_verdict_away(run):
     result, _ = run(UNKNOWN, lost=True)
-    assert result["verdict"] == "could not verify"
-    assert "the planted bug 'synthetic: rewards + 2 margins per episode' was not seen" in result["summary"]
-    assert not result["controls"]["planted"]["seen"]
+    assert result.verdict == "could not verify"
+    assert "the planted bug 'synthetic: rewards + 2 margins per episode' was not seen" in result.summary
+    assert not result.controls.planted.seen
 
 
 def test_a_made_up_bug_does_not_hide_a_difference_of_its_own_size(run):
     result, _ = run(UNKNOWN, shift=staticmethod(lambda name, generator: -2.0))
-    assert result["verdict"] == "fail"
+    assert result.verdict == "fail"
 
 
 def test_a_made_up_bug_is_looked_for_as_long_as_the_sides_are_compared(run):
@@ -225,35 +225,35 @@ def test_a_made_up_bug_is_looked_for_as_long_as_the_sides_are_compared(run):
         return generator.normal(0.0, 1.5)
 
     result, events = run(UNKNOWN, shift=staticmethod(shift))
-    assert result["verdict"] == "pass"
+    assert result.verdict == "pass"
     later = [event for event in events if event[0] == "performance"][1:]
     assert later
     assert all(bugs == (SYNTHETIC,) for _, _, bugs in later)
-    sizes = {(g["strength"]): g["policies"] for g in result["groups"]}
-    assert {g["strength"]: g["policies"] for g in result["controls"]["planted"]["groups"]} == sizes
+    sizes = {(g.strength): g.policies for g in result.groups}
+    assert {g.strength: g.policies for g in result.controls.planted.groups} == sizes
 
 
 def test_the_control_of_the_reference_against_itself_says_whether_it_could_have_decided(run):
     """Halves of 16 episodes differ by noise of 0.35 per policy: enough for a margin of 1, not for one of 0.05."""
-    itself = run()[0]["controls"]["a_a"]
-    assert (itself["passed"], itself["equivalent"]) == (True, True)
-    assert all(group["equivalent"] for group in itself["groups"])
+    itself = run()[0].controls.a_a
+    assert (itself.passed, itself.equivalent) == (True, True)
+    assert all(group.equivalent for group in itself.groups)
     strict = dataclasses.replace(PLAN, margins={**PLAN.margins, "trained": 0.05})
-    itself = run(strict)[0]["controls"]["a_a"]
-    assert (itself["passed"], itself["equivalent"]) == (True, False)
-    assert {group["strength"] for group in itself["groups"] if not group["equivalent"]} == {"trained"}
+    itself = run(strict)[0].controls.a_a
+    assert (itself.passed, itself.equivalent) == (True, False)
+    assert {group.strength for group in itself.groups if not group.equivalent} == {"trained"}
 
 
 def test_every_field_of_the_controls_is_documented(run):
-    for control in run()[0]["controls"].values():
+    for control in encode(run()[0].controls).values():
         assert undocumented("verify", control) == []
 
 
 def test_the_summary_says_when_the_reference_cannot_be_trained_on(run):
     result, _ = run(UNKNOWN)
-    assert result["trained_on"] == ["performance"]
-    assert len(result["groups"]) == 3
-    assert "The reference cannot be trained on, so every policy comes from the performance side." in result["summary"]
+    assert result.trained_on == ["performance"]
+    assert len(result.groups) == 3
+    assert "The reference cannot be trained on, so every policy comes from the performance side." in result.summary
 
 
 @pytest.mark.long

@@ -100,8 +100,8 @@ def test_what_is_learnt_does_not_depend_on_who_trains(trained, cores):
     }
     for name, weights in found.policies.items():
         assert weights["weights"] == name.seed + (UPDATES / 10 if name.strength == "trained" else 0)
-    assert found.curve["seeds"] == [[float(seed)] * UPDATES for seed in range(1, 6)]
-    assert found.curve["seconds"] == [5.0, 10.0, 15.0, 20.0]  # of the slowest
+    assert found.curve.seeds == [[float(seed)] * UPDATES for seed in range(1, 6)]
+    assert found.curve.seconds == [5.0, 10.0, 15.0, 20.0]  # of the slowest
     jax.eval_shape(found.agent.init, jax.random.key(0))
 
 

@@ -72,12 +72,15 @@ def repeated(names: Sequence[str], place: Path | None, measure: bool, mutants: i
 
 def line(row: dict[str, Any]) -> str:
     """One of them, for people."""
+    from overclock.results import decode
+    from overclock.verify.exhaustive.result import WalkResult
+
     if row["outcome"] != "done":
         return f"{row['name']}: {row['outcome']}: {row['sentence']}"
     branches = row["branches"]
     speed = f", {row['speed_up']:,.0f}x the original at batch {row['batch']:,}" if "speed_up" in row else ""
-    walked = row["exhaustive"]
-    every = "" if walked is None else f", {walked['sentence']}"
+    walked: WalkResult | None = decode(WalkResult | None, row["exhaustive"])
+    every = "" if walked is None else f", {walked.sentence}"
     planted = row.get("mutation")
     found = f", {planted['killed']} of {planted['total']} planted mistakes found" if planted else ""
     compiled = f"compiled in {row['compile_s']} s, " if "compile_s" in row else ""

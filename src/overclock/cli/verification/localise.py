@@ -36,7 +36,7 @@ class Localise:
     """Print one JSON object (schema overclock.localise/1) instead of a table."""
 
     def run(self) -> int:
-        """Examine and print."""
+        """Examine the mutants and print the report."""
         from overclock.cli.progress import ProgressDisplay
         from overclock.recipe.studies.localise import localise
 

@@ -2,13 +2,16 @@
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from overclock.cli import output
 from overclock.cli.arguments import EnvId
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from overclock.env.registry import Spec
+    from overclock.verify.mutation.result import MutantFacts, MutationReport
 
 CONTEXT = 24  # characters shown on either side of a change
 
@@ -47,7 +50,7 @@ class Mutate:
     """Print one JSON object (schema overclock.mutate/1) instead of tables."""
 
     def run(self) -> int:
-        """Examine and print."""
+        """Examine the mutants and print the report; returns the exit code."""
         from overclock.env.registry import spec
         from overclock.errors import UsageError
 
@@ -75,8 +78,8 @@ class Mutate:
                 report = mutate(self.env, self.episodes, self.seed, self.sample, self.timeout, self.jobs, heard)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(self._kept(examined)) from None
-        passed = report["score"] >= self.threshold
-        report |= {"threshold": self.threshold, "verdict": "pass" if passed else "fail"}
+        passed = report.score >= self.threshold
+        report = dataclasses.replace(report, threshold=self.threshold, verdict="pass" if passed else "fail")
         if self.json:
             output.emit(report)
         else:
@@ -94,52 +97,55 @@ class Mutate:
     def _list(self, entry: "Spec") -> int:
         from overclock.verify.mutation.mutants import mutants_of
         from overclock.verify.mutation.mutate import sources_of
+        from overclock.verify.mutation.result import MutantList
 
-        mutants = [mutant.describe() for mutant in mutants_of(sources_of(entry))]
+        mutants = [mutant.facts for mutant in mutants_of(sources_of(entry))]
         if self.json:
-            output.emit({"schema": "overclock.mutants/1", "env": entry.id, "mutants": mutants})
+            output.emit(MutantList(env=entry.id, mutants=mutants))
         else:
             show_mutants(mutants, f"{len(mutants)} mutants of {entry.id}")
         return 0
 
 
-def show(report: dict[str, Any]) -> None:
+def show(report: "MutationReport") -> None:
     """The report as tables for people."""
     rows = [
         [
-            f"{number} {level['name']}",
-            f"{level['killed']} of {report['total']}",
-            f"{level['share']:.1%}",
-            str(level["first"]),
-            str(level["only"]),
-            str(level["crashes"]),
-            str(level["timeouts"]),
+            f"{number} {level.name}",
+            f"{level.killed} of {report.total}",
+            f"{level.share:.1%}",
+            str(level.first),
+            str(level.only),
+            str(level.crashes),
+            str(level.timeouts),
         ]
-        for number, level in report["per_level"].items()
+        for number, level in report.per_level.items()
     ]
-    rows.append(["together", f"{report['killed']} of {report['total']}", f"{report['score']:.1%}", "", "", "", ""])
+    rows.append(["together", f"{report.killed} of {report.total}", f"{report.score:.1%}", "", "", "", ""])
     columns = ["level", "finds alone", "share", "finds first", "nobody else finds", "by a crash", "by a timeout"]
-    output.table(columns, rows, title=f"{report['total']} mutants of {report['env']}, {report['seconds']:.0f} s")
-    if report["survivors"]:
+    output.table(columns, rows, title=f"{report.total} mutants of {report.env}, {report.seconds:.0f} s")
+    if report.survivors:
         print()
-        show_mutants(report["survivors"], "survivors")
-    if report["equivalent"]:
+        show_mutants(report.survivors, "survivors")
+    if report.equivalent:
         print()
-        show_mutants(report["equivalent"], "equivalent, not counted")
-    comparison = ">=" if report["verdict"] == "pass" else "<"
-    print(f"{report['verdict']}: {report['score']:.1%} {comparison} {report['threshold']:.1%}")
+        show_mutants(report.equivalent, "equivalent, not counted")
+        reasons: dict[str, list[str]] = {}
+        for mutant in report.equivalent:
+            reasons.setdefault(mutant.reason, []).append(mutant.id)
+        for reason, alike in reasons.items():
+            print(f"{', '.join(alike)}: {reason}")
+    comparison = ">=" if report.verdict == "pass" else "<"
+    print(f"{report.verdict}: {report.score:.1%} {comparison} {report.threshold:.1%}")
 
 
-def show_mutants(mutants: list[dict[str, Any]], title: str) -> None:
-    """A line per mutant: what it is, where, and the part of the statement that changes; below it, why it is excused."""
+def show_mutants(mutants: "Sequence[MutantFacts]", title: str) -> None:
+    """A line per mutant: what it is, where, and the part of the statement that changes."""
     rows = []
     for mutant in mutants:
-        before, after = change(mutant["before"], mutant["after"])
-        rows.append([mutant["id"], mutant["operator"], f"{mutant['file']}:{mutant['line']}", before, after])
+        before, after = change(mutant.before, mutant.after)
+        rows.append([mutant.id, mutant.operator, f"{mutant.file}:{mutant.line}", before, after])
     output.table(["id", "operator", "where", "before", "after"], rows, title=title)
-    for reason in dict.fromkeys(mutant["reason"] for mutant in mutants if "reason" in mutant):
-        alike = ", ".join(mutant["id"] for mutant in mutants if mutant.get("reason") == reason)
-        print(f"{alike}: {reason}")
 
 
 def change(before: str, after: str) -> tuple[str, str]:

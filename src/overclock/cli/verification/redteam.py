@@ -36,7 +36,7 @@ class Redteam:
     """Print one JSON object (schema overclock.redteam/1) instead of a table."""
 
     def run(self) -> int:
-        """Try them and print."""
+        """Try the cheats and print the report; returns the exit code."""
         from overclock.cli.progress import ProgressDisplay
         from overclock.recipe.redteam import redteam
 

@@ -2,12 +2,15 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from overclock.cli import output
 from overclock.verify.text import as_kernel
+
+if TYPE_CHECKING:
+    from overclock.verify.repro.replay import ReplayedField, ReplayReport
 
 CELL_WIDTH = 44  # characters of a value before it is cut
 
@@ -35,7 +38,7 @@ class Repro:
     """Print one JSON object (schema overclock.replay/1) instead of a table."""
 
     def run(self) -> int:
-        """Replay and print."""
+        """Replay the repro and print the report; returns the exit code."""
         from overclock.verify.repro.replay import describe, replay, twin_of
         from overclock.verify.repro.repro import load_repro
 
@@ -46,23 +49,23 @@ class Repro:
             output.emit(report)
         else:
             show(report)
-        return 0 if report["finding"] is None else 1
+        return 0 if report.finding is None else 1
 
 
-def show(report: dict[str, Any]) -> None:
-    """The report for people."""
+def show(report: "ReplayReport") -> None:
+    """Print the report as a table and a sentence."""
     columns = ["step", "action", "field", "reference", "performance", "error", "tolerance", ""]
-    title = f"{report['twin']}{as_kernel(report['backend'])}, {report['precision']}, {report['mode'].replace('_', ' ')}"
-    output.table(columns, [_cells(row) for row in report["steps"]], title=title)
-    print(report["sentence"])
-    planted = report["recorded"]["plant"]
-    if planted is not None and report["plant"] is None:
+    title = f"{report.twin}{as_kernel(report.backend)}, {report.precision}, {report.mode.replace('_', ' ')}"
+    output.table(columns, [_cells(row) for row in report.steps], title=title)
+    print(report.sentence)
+    planted = report.recorded.plant
+    if planted is not None and report.plant is None:
         print(f"It was recorded with the bug '{planted}' planted; --plant {planted} plants it again.")
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
-    values = [_cut(str(row[key])) for key in ("step", "action", "field", "reference", "performance")]
-    return [*values, *(f"{row[key]:.3g}" for key in ("error", "tolerance")), "DIFFERENT" if row["different"] else ""]
+def _cells(row: "ReplayedField") -> list[str]:
+    values = [_cut(str(value)) for value in (row.step, row.action, row.field, row.reference, row.performance)]
+    return [*values, f"{row.error:.3g}", f"{row.tolerance:.3g}", "DIFFERENT" if row.different else ""]
 
 
 def _cut(text: str) -> str:

@@ -3,14 +3,18 @@
 import dataclasses
 import shutil
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from overclock.cli import output
 from overclock.cli.arguments import EnvId
 from overclock.cli.progress import ProgressDisplay
 from overclock.env import registry
 from overclock.errors import UnknownEnvironmentError, UsageError
-from overclock.verify.text import closing_lines, divergence_text, level_text, performance_name, rollouts, worst_text
+from overclock.verify.text import closing_lines, divergence_text, level_text, performance_name, worst_text
+
+if TYPE_CHECKING:
+    from overclock.verify.repro.result import ReproSummary
+    from overclock.verify.result import VerifyReport
 
 LEVELS = (1, 2, 3, 4)
 EXIT_CODES = {"pass": 0, "fail": 1, "inconclusive": 3, "could not verify": 4}
@@ -61,11 +65,12 @@ class Verify:
     """Print one JSON object (schema overclock.verify/1) instead of tables."""
 
     def run(self) -> int:
-        """Compare and print."""
+        """Compare the two sides, write the page, print the report; returns the exit code."""
         from overclock.bench.kept import last_measurement
         from overclock.files import check_folder
         from overclock.report.page import FILES, write_report
-        from overclock.verify.engine import SCHEMA, verify
+        from overclock.verify.engine import verify
+        from overclock.verify.result import NoVerdict
         from overclock.verify.sides.process import CouldNotVerifyError
         from overclock.verify.twins import find_twin
 
@@ -87,17 +92,16 @@ class Verify:
             self._forget_repros(folder, None)
             if not self.json:
                 raise
-            told = {"backend": self.backend, "verdict": "could not verify", "reason": str(error)}
-            output.emit({"schema": SCHEMA, "env": found.twin.name, **told})
+            output.emit(NoVerdict(env=found.twin.name, backend=self.backend, reason=str(error)))
             return error.exit_code
-        self._forget_repros(folder, report["repro"])
-        page = write_report(folder, report, last_measurement(report["env"]))
+        self._forget_repros(folder, report.repro)
+        page = write_report(folder, report, last_measurement(report.env))
         if self.json:
             output.emit(report)
         else:
             show(report)
             print(f"page: {page}")
-        return EXIT_CODES[report["verdict"]]
+        return EXIT_CODES[report.verdict]
 
     def _levels(self) -> list[int]:
         if self.level is not None and self.only is not None:
@@ -110,38 +114,38 @@ class Verify:
             raise UsageError(f"--write-tests needs level 1, which records the cases; leave --only {self.only} away.")
         return list(levels)
 
-    def _forget_repros(self, folder: Path, kept: dict[str, Any] | None) -> None:
+    def _forget_repros(self, folder: Path, kept: "ReproSummary | None") -> None:
         """Remove earlier runs' repros, which would be taken for this one's; a folder of the user's stays as it is."""
         if self.output is None and (folder / "repro").is_dir():
             for old in (folder / "repro").iterdir():
-                if kept is None or Path(kept["folder"]) != old:
+                if kept is None or kept.folder != str(old):
                     shutil.rmtree(old, ignore_errors=True)
             if kept is None:
                 shutil.rmtree(folder / "repro", ignore_errors=True)
 
 
-def show(report: dict[str, Any]) -> None:
+def show(report: "VerifyReport") -> None:
     """The report as tables for people."""
     output.table(
         ["level", "verdict", "what was seen"],
-        [[f"{level['level']} {level['name']}", level["verdict"], level_text(level)] for level in report["levels"]],
-        title=f"{performance_name(report)} against {report['reference']}",
+        [[f"{level.level} {level.name}", level.verdict, level_text(level)] for level in report.levels],
+        title=f"{performance_name(report)} against {report.reference}",
     )
-    if comparisons := rollouts(report):
+    if report.comparisons:
         rows = [
             [
-                c["actions"], c["precision"], c["mode"].replace("_", " "), f"{c['episodes']:,}", f"{c['steps']:,}",
-                worst_text(c), "equal" if c["passed"] else "DIFFERENT",
+                c.actions, c.precision, c.mode.replace("_", " "), f"{c.episodes:,}", f"{c.steps:,}", worst_text(c),
+                "equal" if c.passed else "DIFFERENT",
             ]
-            for c in comparisons
+            for c in report.comparisons
         ]  # fmt: skip
         columns = ["actions", "precision", "synchronised", "episodes", "steps", "largest error", "verdict"]
         output.table(columns, rows, title="level 3, whole episodes")
-        for comparison in comparisons:
-            if comparison["first_divergence"] is not None:
-                print(divergence_text(comparison["first_divergence"]))
-    if report["tests"] is not None:
-        count, folder = len(report["tests"]), Path(report["tests"][0]).parent
+        for comparison in report.comparisons:
+            if comparison.first_divergence is not None:
+                print(divergence_text(comparison.first_divergence))
+    if report.tests is not None:
+        count, folder = len(report.tests), Path(report.tests[0]).parent
         print(f"tests: {count} pytest files and their {count} data files in {folder}")
     for said in closing_lines(report):
         print(said)

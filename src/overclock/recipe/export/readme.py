@@ -5,9 +5,11 @@ from typing import Any
 
 from overclock.recipe.export.accepted import Accepted
 from overclock.recipe.export.origin import Origin
+from overclock.recipe.judging.verdict import kept_level
 from overclock.recipe.runs.iterations import Judgement
 from overclock.recipe.runs.tables import seen_words
 from overclock.recipe.runs.words import level_words
+from overclock.verify.rollout.result import RolloutLevel
 from overclock.verify.text import worst_text
 
 OVERFLOW = "overflow"  # the flag of a state with lists that have a capacity
@@ -17,6 +19,8 @@ def readme_facts(accepted: Accepted, origin: Origin) -> dict[str, Any]:
     """The variables of the template."""
     report, volatile = accepted.report, accepted.report.volatile
     seen = {row.level: row.report for row in volatile.verification}
+    rollouts = kept_level(seen.get(3))
+    assert rollouts is None or isinstance(rollouts, RolloutLevel)
     return {
         "run": volatile.run,
         "date": (volatile.ended or "").partition("T")[0],
@@ -28,10 +32,10 @@ def readme_facts(accepted: Accepted, origin: Origin) -> dict[str, Any]:
             _level(verdict, seen.get(verdict.level)) for verdict in (report.final.levels if report.final else ())
         ],
         "not_judged": [level for level in (1, 2, 3, 4) if level not in accepted.project.judging.levels],
-        "errors": _errors(seen.get(3)),
+        "errors": _errors(rollouts),
         "tolerances": report.judged_by.tolerances if report.judged_by else [],
         "warning": report.sandbox.warning,
-        "limits": _limits(accepted, origin, shown_equal(seen.get(3), accepted.project.contract.precisions)),
+        "limits": _limits(accepted, origin, shown_equal(rollouts, accepted.project.contract.precisions)),
     }
 
 
@@ -40,28 +44,28 @@ def _level(verdict: Judgement, report: dict[str, Any] | None) -> dict[str, str]:
     return {"name": level_words(verdict.level), "verdict": verdict.verdict, "tests": tests, "seen": seen}
 
 
-def _errors(rollouts: dict[str, Any] | None) -> list[dict[str, Any]]:
+def _errors(rollouts: RolloutLevel | None) -> list[dict[str, Any]]:
     """The comparisons of level 3, a row each."""
     return [
         {
-            "actions": one["actions"],
-            "precision": one["precision"],
-            "mode": one["mode"].replace("_", " "),
-            "episodes": one["episodes"],
-            "steps": one["steps"],
+            "actions": one.actions,
+            "precision": one.precision,
+            "mode": one.mode.replace("_", " "),
+            "episodes": one.episodes,
+            "steps": one.steps,
             "worst": worst_text(one),
         }
-        for one in (rollouts or {}).get("comparisons", [])
+        for one in ([] if rollouts is None else rollouts.comparisons)
     ]
 
 
-def shown_equal(rollouts: dict[str, Any] | None, precisions: Iterable[str]) -> str:
+def shown_equal(rollouts: RolloutLevel | None, precisions: Iterable[str]) -> str:
     """The sentence about equality: proven where level 3 was exhaustive, or compared by playing."""
-    walked = (rollouts or {}).get("exhaustive")
-    if walked is None or not walked["proof"]:
+    walked = None if rollouts is None else rollouts.exhaustive
+    if walked is None or not walked.proof:
         return "It was compared with the original by playing, not proven equal; the table says how much was played."
-    played = [name for name in precisions if name != walked["precision"]]
-    said = f"It is proven equal in {walked['precision']}"
+    played = [name for name in precisions if name != walked.precision]
+    said = f"It is proven equal in {walked.precision}"
     return f"{said}; in {' and '.join(played)} compared by playing." if played else f"{said}; the table says for what."
 
 

@@ -17,6 +17,7 @@ from overclock.errors import UsageError
 from overclock.recipe.contract.file import Closeness, ContractFile, load_contract
 from overclock.recipe.contract.modules import step_from_boundary
 from overclock.recipe.contract.outputs import output
+from overclock.recipe.judging.verdict import ComparedFunction, FunctionsGate, FunctionsLevel
 from overclock.recipe.project.project import ModulePlan, checkable
 from overclock.verify.contract import Precision
 from overclock.verify.property.calls import Call, Recorder
@@ -49,30 +50,28 @@ def record_functions(reference: SubjectSpec, plan: ModulePlan, seed: int, timeou
 
 def check_functions(
     spec: SubjectSpec, recorded: RecordedCalls, contract: ContractFile, timeout: float
-) -> dict[str, Any]:
+) -> FunctionsLevel:
     """Every recorded function of a candidate (the worker of `function_spec`), as a result of level 1."""
-    rows = [{"name": name.partition(":")[2], "comparisons": []} for name in recorded.cases]
+    rows = [ComparedFunction(name=name.partition(":")[2], comparisons=[]) for name in recorded.cases]
     missing: list[str] = []
     for precision in contract.precisions if rows else ():
         x64 = "1" if precision == "float64" else "0"
         one_way = spec.with_environment(JAX_ENABLE_X64=x64, JAX_PLATFORMS="cpu")
         with ProcessSubject(one_way, 1, "the candidate", timeout) as worker:
-            missing = worker.ask("missing", functions=[row["name"] for row in rows])
+            missing = worker.ask("missing", functions=[row.name for row in rows])
             for row, (name, cases) in zip(rows, recorded.cases.items(), strict=True):
-                if row["name"] not in missing:
-                    outputs = worker.ask("run", function=row["name"], inputs=cases.inputs, count=len(cases))
+                if row.name not in missing:
+                    outputs = worker.ask("run", function=row.name, inputs=cases.inputs, count=len(cases))
                     module = _module(name, cases.expected, contract.precisions)
-                    row["comparisons"].append(compare(module, cases, outputs, precision))
-    failures = [one["first_failure"] for row in rows for one in row["comparisons"] if one["first_failure"]]
-    return {
-        "level": 1,
-        "name": "functions",
-        "verdict": "fail" if failures or missing else "pass",
-        "modules": rows,
-        "first_failure": failures[0] if failures else None,
-        "gate": {"passed": not missing, "not_exercised": [], "missing": missing},
-        "not_checked": recorded.not_checked,
-    }
+                    row.comparisons.append(compare(module, cases, outputs, precision))
+    failures = [one.first_failure for row in rows for one in row.comparisons if one.first_failure is not None]
+    return FunctionsLevel(
+        verdict="fail" if failures or missing else "pass",
+        modules=rows,
+        first_failure=failures[0] if failures else None,
+        gate=FunctionsGate(passed=not missing, missing=missing),
+        not_checked=recorded.not_checked,
+    )
 
 
 def function_spec(folder: Path, module: str) -> SubjectSpec:

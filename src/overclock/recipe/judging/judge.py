@@ -9,10 +9,8 @@ import dataclasses
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from overclock.env.environment import Environment
-from overclock.env.registry import load
 from overclock.errors import OverclockError
 from overclock.progress import Progress, silent
 from overclock.recipe.judging.functions import RecordedCalls, check_functions, function_spec, record_functions
@@ -25,12 +23,13 @@ from overclock.recipe.loop.prompts import BATCHES
 from overclock.recipe.project.project import Project
 from overclock.recipe.project.twin import also_spec, apart, project_twin
 from overclock.verify.contract import Twin
-from overclock.verify.interaction.level import check_interactions
-from overclock.verify.property.level import Recording, check_recorded, record
+from overclock.verify.levels import LEVELS, Settings
+from overclock.verify.property.level import Recording, record
+from overclock.verify.property.result import PropertyLevel
 from overclock.verify.repro.failure import make_repro
 from overclock.verify.rollout.actions import random_legal
-from overclock.verify.rollout.level import Diverging, check_rollouts
 from overclock.verify.rollout.lockstep import compare_rollouts
+from overclock.verify.rollout.result import RolloutLevel
 from overclock.verify.sides.process import CouldNotVerifyError, ProcessSubject
 from overclock.verify.sides.subject import SubjectSpec
 
@@ -110,40 +109,36 @@ class Judge:
         if level == HELD_OUT:
             return self._held_out(twin, seed)
         timeout = self.project.limits.timeout
-        diverging: Diverging | None = None
+        settings = Settings(
+            self._recorded, self.project.judging.episodes, seed, timeout, self.progress, attempt=attempt
+        )
         findings: list[Finding] = []
         if level == 1:
             for plan in self.project.modules[:-1]:
                 verdict = self._functions(folder, twin, plan.name)
                 if not verdict.passed:
                     return verdict
-            result = check_recorded(twin, self._recorded(twin), progress=self.progress, timeout=timeout)
+        if level == 2 and self.project.target == "jax":
+            findings = [one for one in self.read(folder) if one.rule == REPLACED]
+        # Level 3 would train as level 4 does.
+        answer = LEVELS[level].run(dataclasses.replace(twin, transfer=None) if level == 3 else twin, settings)
+        result = answer.result
+        if isinstance(result, PropertyLevel):
             result = without_derived(result)
-        elif level == 2:
-            result = check_interactions(twin, timeout)
-            if self.project.target == "jax":
-                findings = [one for one in self.read(folder) if one.rule == REPLACED]
-        elif level == 3:
-            episodes = self.project.judging.episodes
-            rollouts_only = dataclasses.replace(twin, transfer=None)  # level 4 trains; here it would be done twice
-            result, diverging = check_rollouts(rollouts_only, None, episodes, seed, timeout, self.progress)
-            if result["verdict"] == "pass" and self.project.judging.also:
-                result = self._also(twin, result, seed)
-        else:
-            from overclock.verify.transfer.level import check_transfer  # networks take long to import
-
-            plan = dataclasses.replace(load(twin.transfer or ""), attempt=attempt)
-            result = check_transfer(twin, plan, seed=seed, timeout=timeout, progress=self.progress)
+        if isinstance(result, RolloutLevel) and result.verdict == "pass" and self.project.judging.also:
+            result = self._also(twin, result, settings)
         passed, total = count(result)
         total += len(findings)
-        if result["verdict"] == "pass" and not findings:
+        if result.verdict == "pass" and not findings:
             return Verdict(level, "pass", passed, total, report=result)
-        facts = failure_of(result, [str(finding) for finding in findings])
-        if diverging is not None:
-            facts["repro"] = make_repro(
-                twin, diverging, 3, None, self.repros.parent, timeout, self.progress, str(self.project.folder.resolve())
-            )
-        return Verdict(level, "fail" if findings else result["verdict"], passed, total, facts, result)
+        found = failure_of(result, [str(finding) for finding in findings])
+        if answer.diverging is not None:
+            repro = make_repro(
+                twin, answer.diverging, 3, None, self.repros.parent, timeout, self.progress,
+                str(self.project.folder.resolve()),
+            )  # fmt: skip
+            found = dataclasses.replace(found, repro=repro)
+        return Verdict(level, "fail" if findings else result.verdict, passed, total, found, result)
 
     def _apart(self, spec: SubjectSpec, folder: Path) -> SubjectSpec:
         return apart(self.project, spec, folder, self.sandbox)
@@ -179,7 +174,7 @@ class Judge:
         spec = self._apart(function_spec(folder, module), folder)
         result = check_functions(spec, self._calls[module], self.project.contract, timeout)
         passed, total = count(result)
-        if result["verdict"] == "pass":
+        if result.verdict == "pass":
             return Verdict(1, "pass", passed, total, report=result)
         return Verdict(1, "fail", passed, total, failure_of(result), result)
 
@@ -202,24 +197,26 @@ class Judge:
         sentence = "Held-out episodes differ from the reference; which ones is not told. Look for cases not handled."
         return Verdict(HELD_OUT, "fail", 0, 1, failure(HELD_OUT, [sentence]))
 
-    def _also(self, twin: Twin, result: dict[str, Any], seed: int) -> dict[str, Any]:
+    def _also(self, twin: Twin, result: RolloutLevel, settings: Settings) -> RolloutLevel:
         """The same episodes against an existing fast implementation."""
         other = dataclasses.replace(twin, reference=also_spec(self.project), traced=False, transfer=None)
-        episodes = self.project.judging.episodes
-        more, _ = check_rollouts(other, None, episodes, seed, self.project.limits.timeout, self.progress)
+        more = LEVELS[3].run(other, settings).result
+        assert isinstance(more, RolloutLevel)
         named = [
-            {**one, "actions": f"{one['actions']}, against {self.project.judging.also}"} for one in more["comparisons"]
+            dataclasses.replace(one, actions=f"{one.actions}, against {self.project.judging.also}")
+            for one in more.comparisons
         ]
-        return {**result, "verdict": more["verdict"], "comparisons": [*result["comparisons"], *named]}
+        return dataclasses.replace(result, verdict=more.verdict, comparisons=[*result.comparisons, *named])
 
 
-def without_derived(result: dict[str, Any]) -> dict[str, Any]:
+def without_derived(result: PropertyLevel) -> PropertyLevel:
     """Level 1 without complaint about the contract's own methods: prompts offer them, level 2 judges the derived."""
-    gate = result["gate"]
-    left = [name for name in gate["not_exercised"] if name.rpartition(".")[2] not in METHODS]
-    holds = bool(gate["exported"]) and not left and not gate["declared_but_not_run"]
-    gate = {**gate, "not_exercised": left, "passed": holds}
-    return {**result, "gate": gate, "verdict": "pass" if holds and result["first_failure"] is None else "fail"}
+    gate = result.gate
+    left = [name for name in gate.not_exercised if name.rpartition(".")[2] not in METHODS]
+    holds = bool(gate.exported) and not left and not gate.declared_but_not_run
+    gate = dataclasses.replace(gate, not_exercised=left, passed=holds)
+    verdict = "pass" if holds and result.first_failure is None else "fail"
+    return dataclasses.replace(result, gate=gate, verdict=verdict)
 
 
 def _hygienic(findings: list[Finding]) -> Verdict:

@@ -9,6 +9,7 @@ from overclock.errors import UsageError
 from overclock.recipe.contract.file import DrawField
 from overclock.recipe.judging.hygiene.rulebook import rulebook
 from overclock.recipe.judging.rust import target as rust
+from overclock.recipe.judging.verdict import Failure
 from overclock.recipe.loop.prompts import render
 from overclock.recipe.project.project import ModulePlan, Project, checkable
 from overclock.recipe.survey.static.other_languages import language
@@ -48,17 +49,15 @@ class Briefing:
             earlier=[{"name": one.name, "output": self.output(one)} for one in earlier],
         )
 
-    def repair(
-        self, task: str, failure: dict[str, Any], level: int, tries: tuple[int, int], tried: Sequence[str]
-    ) -> str:
+    def repair(self, task: str, failure: Failure, level: int, tries: tuple[int, int], tried: Sequence[str]) -> str:
         """The facts of a failure."""
-        more = {} if not failure.get("divergence") else {"divergence": failure["divergence"]}
+        more = {} if failure.divergence is None else {"divergence": failure.divergence}
         sources = [
             {"path": module.name, "source": source_text(self.project, module), "language": language(module.files)}
             for module in self.project.modules
         ]
         return self._render(
-            "repair", task, level=level, failures=failure["sentences"], sources=sources, tried=list(tried[-5:]),
+            "repair", task, level=level, failures=failure.sentences, sources=sources, tried=list(tried[-5:]),
             iteration=tries[0], iterations=tries[1], **more,
         )  # fmt: skip
 

@@ -165,7 +165,7 @@ class Loop:
         for verdict in self.verdicts.climb(self.candidate, levels_up_to(self.context.project, goal.up_to), goal.part):
             if not verdict.passed:
                 if not replaying and verdict.failure is not None:
-                    self.say(f"{level_words(verdict.level)}: {verdict.failure['sentence']}")
+                    self.say(f"{level_words(verdict.level)}: {verdict.failure.sentence}")
                 return verdict
             replaying = self.session.replaying
         return None
@@ -173,7 +173,7 @@ class Loop:
     def _improve(self, failed: Verdict, goal: Goal) -> None:
         """Let the agent repair what failed, or stop for a person's help."""
         assert failed.failure is not None
-        level, sentence = failed.level, failed.failure["sentence"]
+        level, sentence = failed.level, failed.failure.sentence
         if not self.context.options.steps.repair:
             raise Stop("stuck", f"Level {level} failed, and this run repairs nothing: {sentence}")
         if how := self._stuck(failed):
@@ -201,7 +201,7 @@ class Loop:
         level, failure, tried = failed.level, failed.failure, tuple(self._tried)
         assert failure is not None
         tries = self._tries[level] = self._tries.get(level, 0) + 1
-        self._tried.append(f"level {level}: {failure['sentence']}")
+        self._tried.append(f"level {level}: {failure.sentence}")
         number, shown = self._repairs, level if isinstance(level, int) else 3
         self._repairs += 1
         counted = (tries, self.context.project.limits.iterations)
@@ -243,7 +243,7 @@ class Loop:
         if kept and 4 in self.context.project.judging.levels:
             (verdict,) = self.verdicts.climb(self.candidate, [4])
             for candidate in () if verdict.passed else kept:
-                self._decide(candidate, False, before, {}, (verdict.failure or {})["sentence"])
+                self._decide(candidate, False, before, {}, _sentence(verdict))
             if not verdict.passed:
                 self.go_on_with(slow)
 
@@ -251,7 +251,7 @@ class Loop:
         """How a change that holds compares with the best so far, and what came of it."""
         failed = self._failure(Goal(3))
         if failed is not None:
-            return None, (failed.failure or {})["sentence"]
+            return None, _sentence(failed)
         race = self.verdicts.race(best, self.candidate)
         if race is None:
             return None, "it could not be timed"
@@ -272,3 +272,8 @@ def _changed(before: Frozen, after: Frozen, level: Level) -> bool:
 
 def _levels(levels: Sequence[int]) -> str:
     return f"level {levels[0]}" if len(levels) == 1 else f"levels {', '.join(map(str, levels))}"
+
+
+def _sentence(failed: Verdict) -> str:
+    assert failed.failure is not None  # a verdict that did not pass says why
+    return failed.failure.sentence

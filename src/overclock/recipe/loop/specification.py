@@ -12,6 +12,7 @@ from typing import Any
 
 from overclock.files import write_whole
 from overclock.recipe.contract.file import Closeness, ContractFile, format_contract
+from overclock.recipe.judging.verdict import Failure
 from overclock.recipe.loop.briefing import Briefing, module_file
 from overclock.recipe.project.project import (
     FILE,
@@ -67,10 +68,10 @@ class SpecificationBriefing(Briefing):
         """The rules, and what a reference has to be."""
         return self._render("specification", task, **self._facts())
 
-    def repair(self, task: str, failure: dict[str, Any], level: int, tries: tuple[int, int], tried: Any = ()) -> str:
+    def repair(self, task: str, failure: Failure, level: int, tries: tuple[int, int], tried: Any = ()) -> str:
         """The prompt for a reference that failed its check."""
         return self._render(
-            "specification_repair", task, failures=failure["sentences"], iteration=tries[0], iterations=tries[1],
+            "specification_repair", task, failures=failure.sentences, iteration=tries[0], iterations=tries[1],
             **self._facts(),
         )  # fmt: skip
 

@@ -13,7 +13,7 @@ from overclock.recipe.contract.file import format_contract
 from overclock.recipe.judging.hygiene.frozen import Frozen, remove, tree_hash, unpack
 from overclock.recipe.judging.judge import Judge
 from overclock.recipe.judging.speed import Race
-from overclock.recipe.judging.verdict import HYGIENE, Level, Verdict, failure
+from overclock.recipe.judging.verdict import HYGIENE, Level, SurveyedReference, Verdict, failure
 from overclock.recipe.loop.briefing import Briefing
 from overclock.recipe.loop.context import RunContext, Stop
 from overclock.recipe.loop.loop import Goal, Loop
@@ -61,7 +61,7 @@ class SpecificationJudge:
         seconds = round(time.monotonic() - began, 2)
         if sentences:
             return Verdict(HYGIENE, "fail", 0, 1, failure(HYGIENE, sentences), seconds=seconds)
-        return Verdict(HYGIENE, "pass", 1, 1, report={"survey": found}, seconds=seconds)
+        return Verdict(HYGIENE, "pass", 1, 1, report=SurveyedReference(survey=found), seconds=seconds)
 
     def speed(self, frozen: Frozen) -> dict[str, float]:
         """Time a candidate, see `Judge.speed`."""

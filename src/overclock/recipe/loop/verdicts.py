@@ -16,7 +16,7 @@ from overclock.recipe.judging.hygiene.frozen import Frozen
 from overclock.recipe.judging.hygiene.program_hash import program_hash
 from overclock.recipe.judging.judged_by import store_rules
 from overclock.recipe.judging.speed import Race
-from overclock.recipe.judging.verdict import HELD_OUT, HYGIENE, Level, Verdict
+from overclock.recipe.judging.verdict import HELD_OUT, HYGIENE, Level, Verdict, verdict_of
 from overclock.recipe.judging.verdict_history import attempts, failed_seeds, purpose
 from overclock.recipe.loop.context import RunContext, Stop
 from overclock.recipe.runs.session import JournalSession
@@ -72,7 +72,7 @@ class Verdicts:
                     break
             assert facts is not None, "the last seed is a new one, whose verdict counts"
             self._given[key] = self._of_programs[program] = facts
-            verdict = _verdict(facts)
+            verdict = verdict_of(facts)
             if given is None and add_tests:
                 self.add_tests(verdict)
             yield verdict
@@ -112,7 +112,7 @@ class Verdicts:
         if self._now() != self._stored():
             raise Stop("stopped", "The contract or a scenario changed while it was judged; resume, to judge by it.")
         if verdict.verdict == NO_VERDICT:  # not the candidate's fault, and no fact about it
-            said = (verdict.failure or {}).get("sentence", "nothing says why")
+            said = "nothing says why" if verdict.failure is None else verdict.failure.sentence
             raise Stop("stopped", f"Level {verdict.level} could not decide: {said}")
 
     def add_tests(self, verdict: Verdict) -> None:
@@ -121,15 +121,17 @@ class Verdicts:
         while (added := self._session.take_if("test added")) is not None:
             write_whole(scenarios / f"{added['name']}.json", self._journal.blob(added["file"]))
             self._tests.add(added["name"])
-        repro = (verdict.failure or {}).get("repro") or {}
-        if not repro.get("folder") or 2 not in self._context.project.judging.levels or self._session.replaying:
+        repro = None if verdict.failure is None else verdict.failure.repro
+        if repro is None or repro.folder is None:
             return
-        for scenario in repro_scenarios(Path(repro["folder"])):
+        if 2 not in self._context.project.judging.levels or self._session.replaying:
+            return
+        for scenario in repro_scenarios(Path(repro.folder)):
             if scenario.name not in self._tests:
                 self._tests.add(scenario.name)
                 content = format_scenario(scenario).encode()
                 file = self._journal.store(content)
-                self._journal.append("test added", level=2, name=scenario.name, why=repro["sentence"], file=file)
+                self._journal.append("test added", level=2, name=scenario.name, why=repro.sentence, file=file)
                 write_whole(scenarios / f"{scenario.name}.json", content)
 
     def speed(self, frozen: Frozen) -> dict[str, float]:
@@ -185,11 +187,6 @@ class Verdicts:
 
     def _stored(self) -> str:
         return store_rules(self._journal, self._context.project, self._context.briefing.scenarios)
-
-
-def _verdict(facts: Facts) -> Verdict:
-    names = ("level", "verdict", "tests_passed", "tests_total", "failure")
-    return Verdict(**{name: facts[name] for name in names})
 
 
 def repro_scenarios(folder: Path) -> list[Scenario]:

@@ -74,6 +74,6 @@ class Job:
                 {"level": v.level, "verdict": v.verdict, "tests_passed": v.tests_passed, "tests_total": v.tests_total}
                 for v in list(self.verdicts)
             ],
-            "sentence": self.error or (last.failure["sentence"] if last is not None and last.failure else None),
+            "sentence": self.error or (last.failure.sentence if last is not None and last.failure else None),
             "steps_per_second": self.sps,
         }

@@ -12,6 +12,7 @@ from typing import Any
 from overclock.progress import Progress
 from overclock.recipe.judging.hygiene.frozen import Frozen
 from overclock.recipe.judging.verdict import Level, Verdict
+from overclock.results import decode
 from overclock.verify.sides.process import CouldNotVerifyError
 from overclock.verify.sides.wire import read_message, write_message
 
@@ -32,7 +33,7 @@ class JudgeProcess:
     def judge(self, frozen: Frozen, level: Level, seed: int, attempt: int, progress: Progress) -> Verdict:
         """Judge one level of one candidate."""
         wanted = {"candidate": packed(frozen), "level": level, "seed": seed, "attempt": attempt}
-        return Verdict(**self._ask(wanted, progress))
+        return decode(Verdict, self._ask(wanted, progress))
 
     def bench(self, frozen: Frozen, batches: tuple[int, ...], progress: Progress) -> dict[str, float]:
         """Steps per second by batch."""

@@ -10,7 +10,7 @@ from overclock.recipe.judging.hygiene.frozen import Frozen
 from overclock.recipe.judging.hygiene.program_hash import program_hash
 from overclock.recipe.judging.judged_by import store_rules
 from overclock.recipe.judging.required_levels import levels_up_to
-from overclock.recipe.judging.verdict import HYGIENE, Level, Verdict
+from overclock.recipe.judging.verdict import HYGIENE, Level, Verdict, verdict_of
 from overclock.recipe.judging.verdict_history import purpose
 from overclock.recipe.loop.loop import PHASES
 from overclock.recipe.project.project import Project
@@ -94,9 +94,8 @@ class Record:
         return self._program_hashes[candidate]
 
     def _verdict(self, facts: dict[str, Any]) -> Verdict:
-        names = ("level", "verdict", "tests_passed", "tests_total", "failure")
         report = None if facts["report"] is None else json.loads(self.journal.blob(facts["report"]))
-        return Verdict(**{name: facts[name] for name in names}, report=report)
+        return verdict_of(facts, report)
 
     def used(self, level: int) -> int:
         """The number of verifications of a level."""

@@ -4,7 +4,6 @@ A server must answer while candidates are judged, and must be able to stop that 
 SIGTERM, or the end of the pipe from the server, unwinds the judge like any exception, so its workers and folders go.
 """
 
-import dataclasses
 import json
 import os
 import queue
@@ -20,6 +19,7 @@ from overclock.errors import OverclockError
 from overclock.files import finite
 from overclock.recipe.mcp.process import unpacked
 from overclock.recipe.project.project import load_project
+from overclock.results import encode
 from overclock.verify.sides.wire import read_message, write_message
 
 EVERY_S = 0.25  # progress is told no more often
@@ -58,7 +58,7 @@ def _answer(judge: Any, candidate: dict[str, Any], **wanted: Any) -> dict[str, A
     frozen = unpacked(candidate)
     if "batches" in wanted:
         return judge.speed(frozen, tuple(wanted["batches"]))
-    return dataclasses.asdict(judge.judge(frozen, wanted["level"], wanted["seed"], attempt=wanted["attempt"]))
+    return encode(judge.judge(frozen, wanted["level"], wanted["seed"], attempt=wanted["attempt"]))
 
 
 def _receive(requests: BinaryIO, waiting: "queue.SimpleQueue[dict[str, Any]]") -> None:

@@ -84,4 +84,4 @@ def _layer(candidate: Cheat, verdict: Verdict) -> str:
 
 
 def _sentence(verdict: Verdict) -> str:
-    return "" if verdict.failure is None else verdict.failure["sentence"]
+    return "" if verdict.failure is None else verdict.failure.sentence

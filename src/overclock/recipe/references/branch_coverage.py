@@ -19,17 +19,18 @@ from overclock.recipe.references.reference import make_env
 from overclock.recipe.references.stored_observations import store_observations
 from overclock.translate.program import Covered
 from overclock.verify.rollout.branches import BranchTracer
+from overclock.verify.rollout.result import RolloutLevel
 
 EPISODES, STEPS, BEYOND = 60, 300, 4  # steps beyond an end are taken in every episode
 PLACE = re.compile(r"(.+?):(\d+) ")
 CONSTANT = re.compile(r" `self\.(\w+)` ")  # an attribute by itself, which nothing changes if it is no state
 
 
-def reference_branches(project: Project, covered: Covered, rollouts: dict[str, Any]) -> dict[str, Any]:
-    """Reached, reachable, the share of it, and the others by reason; `rollouts` is the report of level 3."""
+def reference_branches(project: Project, covered: Covered, rollouts: RolloutLevel) -> dict[str, Any]:
+    """Reached, reachable, the share of it, and the others by reason; `rollouts` is the result of level 3."""
     files = sorted({file for file, _ in covered.lines})
     ordinary, late = _played(project, files)
-    guided = {shown for one in rollouts["comparisons"] for shown in (one["branches"] or {}).get("reached", ())}
+    guided = {shown for one in rollouts.comparisons if one.branches is not None for shown in one.branches.reached}
     headers = {Path(file).name: _headers(file, covered) for file in files}
     changing = {path.rpartition(".")[2] for path in project.contract.shapes}
     reached, reasons = 0, {"decided": list[str](), "after the end": list[str](), "missed": list[str]()}

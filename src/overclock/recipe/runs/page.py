@@ -5,6 +5,7 @@ from pathlib import Path
 
 from overclock.errors import MissingError
 from overclock.files import finite, write_whole
+from overclock.recipe.judging.verdict import kept_level
 from overclock.recipe.runs.curve import curve_picture
 from overclock.recipe.runs.iterations import Iteration
 from overclock.recipe.runs.report import RunReport, Volatile
@@ -30,6 +31,7 @@ from overclock.recipe.runs.words import (
 )  # fmt: skip
 from overclock.report.table import tone
 from overclock.results import encode
+from overclock.verify.rollout.result import RolloutLevel
 
 DIFF_LINES = 300  # of one diff on the page; report.json has all of it
 
@@ -105,9 +107,10 @@ def summary(report: RunReport) -> list[str]:
 
 def about_walk(report: RunReport) -> str:
     """What holds of level 3's walk over every state, where there was one; the final table says what it saw."""
-    found = [entry.report for entry in report.volatile.verification if entry.level == 3]
-    walk = found[0].get("exhaustive") if found and found[0] else None
-    return "" if not walk or not walk["notes"] else f"About the walk over every state: {'; '.join(walk['notes'])}."
+    found = [kept_level(entry.report) for entry in report.volatile.verification if entry.level == 3]
+    walk = found[0].exhaustive if found and isinstance(found[0], RolloutLevel) else None
+    notes = [] if walk is None else walk.notes
+    return f"About the walk over every state: {'; '.join(notes)}." if notes else ""
 
 
 def _facts(report: RunReport) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from overclock.recipe.judging.verdict import FunctionsLevel, kept_level
 from overclock.recipe.runs.cost import Cost
 from overclock.recipe.runs.iterations import Caught
 from overclock.recipe.runs.report import RunReport
@@ -112,12 +113,13 @@ def _tests(passed: int | None, total: int | None) -> str:
     return "-" if passed is None or total is None else f"{passed:,} / {total:,}"
 
 
-def seen_words(found: Any) -> str:
-    """What a level saw, from its own report, which has a name; hygiene and held-out episodes leave none."""
-    if not isinstance(found, dict) or "name" not in found:
+def seen_words(report: Any) -> str:
+    """What a level saw, from its report as the journal keeps it; hygiene and held-out episodes leave none."""
+    found = kept_level(report)
+    if found is None:
         return ""
-    if found.get("name") == "functions":  # of a module that others build on, before there is an environment
-        return f"{counted(len(found['modules']), 'function')} of one module"
+    if isinstance(found, FunctionsLevel):  # of a module that others build on, before there is an environment
+        return f"{counted(len(found.modules), 'function')} of one module"
     return seen_text(found)
 
 

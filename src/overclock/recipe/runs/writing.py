@@ -7,6 +7,7 @@ from overclock.recipe.judging.hygiene.frozen import Frozen
 from overclock.recipe.judging.verdict import Verdict
 from overclock.recipe.runs.journal import Journal
 from overclock.recipe.runs.vocabulary import Event
+from overclock.results import encode
 
 COUNTED = (".py", ".rs")  # files whose lines are a candidate's
 
@@ -24,9 +25,9 @@ def write_verdict(
     """What a level said about a candidate, or about one module of it; `rules` names what it judged by."""
     report = None
     if verdict.report is not None:
-        report = journal.store(json.dumps(finite(verdict.report), sort_keys=True).encode())
+        report = journal.store(json.dumps(finite(encode(verdict.report)), sort_keys=True).encode())
     return journal.append(
         "judged", candidate=candidate, level=verdict.level, verdict=verdict.verdict, seconds=verdict.seconds,
-        tests_passed=verdict.tests_passed, tests_total=verdict.tests_total, failure=verdict.failure, report=report,
-        module=module, rules=rules,
+        tests_passed=verdict.tests_passed, tests_total=verdict.tests_total, failure=encode(verdict.failure),
+        report=report, module=module, rules=rules,
     )  # fmt: skip

@@ -15,6 +15,7 @@ from typing import Any
 from overclock.progress import Progress, silent
 from overclock.recipe.judging.candidate import MAIN, package_of
 from overclock.recipe.studies.same_program import same_programs
+from overclock.results import encode
 from overclock.verify.contract import Twin
 from overclock.verify.mutation.levels import SURVIVED, Examiner, Outcome, examining
 from overclock.verify.mutation.mutants import Mutant, sample_statements
@@ -97,8 +98,8 @@ def summary(mutants: Sequence[Mutant], found: Mapping[str, Found], same: set[str
         "by_level": {str(level): sum(by == level for by, _ in killed) for level in sorted((FIRST, *OTHERS))},
         "crashes": sum(outcome.how == "crash" for _, outcome in killed),
         "timeouts": sum(outcome.how == "timeout" for _, outcome in killed),
-        "same_program": [mutant.describe() for mutant in mutants if mutant.id in same],
-        "survivors": [mutant.describe() for mutant in counted if found[mutant.id] is None],
+        "same_program": [encode(mutant.facts) for mutant in mutants if mutant.id in same],
+        "survivors": [encode(mutant.facts) for mutant in counted if found[mutant.id] is None],
     }
 
 

@@ -266,7 +266,7 @@ def _checked(
         except CouldNotVerifyError as error:
             return AllLevels("could not verify", level, str(error))
         if not verdict.passed:
-            said = (verdict.failure or {}).get("sentence", verdict.verdict)
+            said = verdict.verdict if verdict.failure is None else verdict.failure.sentence
             return AllLevels(verdict.verdict, level, said)
     return AllLevels("pass", None, "It holds at every level of the project.")
 

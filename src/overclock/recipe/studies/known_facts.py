@@ -13,6 +13,7 @@ from typing import Any
 from overclock.progress import Progress, silent
 from overclock.recipe.agents.builtin_agent import program_of
 from overclock.recipe.judging.original_speed import BATCH, beside_original
+from overclock.recipe.judging.verdict import kept_level
 from overclock.recipe.loop.translate import Finished
 from overclock.recipe.project.project import Project
 from overclock.recipe.project.twin import project_twin
@@ -21,6 +22,8 @@ from overclock.recipe.studies.candidate_mutants import mutation_score
 from overclock.recipe.studies.known_compile import compile_seconds
 from overclock.results import encode
 from overclock.verify.contract import Twin
+from overclock.verify.property.result import PropertyLevel
+from overclock.verify.rollout.result import RolloutLevel
 
 RULES = ("reset", "transition", "observe")  # modules of level 1 that compare numbers, not distributions
 
@@ -36,15 +39,18 @@ def facts(
     assert ended.result is not None
     text = ended.result.read_text(encoding="utf-8")
     report = json.loads((ended.run / "report.json").read_text(encoding="utf-8"))
-    levels = {one["level"]: one["report"] for one in report["volatile"]["verification"]}
+    levels = {one["level"]: kept_level(one["report"]) for one in report["volatile"]["verification"]}
+    properties, rollouts = levels[1], levels[3]
+    assert isinstance(properties, PropertyLevel)
+    assert isinstance(rollouts, RolloutLevel)
     twin, candidate = _twin(project, ended), ended.run / "candidate"
     found = {
         "levels": [level for level in (1, 2, 3) if level in levels],
         "lines_out": code_lines(text),
         "sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "largest_error": largest_error(levels[1], levels[3]),
-        "exhaustive": levels[3]["exhaustive"],
-        **_generated(project, levels[3]),
+        "largest_error": largest_error(properties, rollouts),
+        "exhaustive": encode(rollouts.exhaustive),
+        **_generated(project, rollouts),
     }
     asked: dict[str, Callable[[], dict[str, Any]]] = {"compile": lambda: {"compile_s": compile_seconds(twin, BATCH)}}
     if mutants:
@@ -59,7 +65,7 @@ def facts(
     return found
 
 
-def _generated(project: Project, rollouts: dict[str, Any]) -> dict[str, Any]:
+def _generated(project: Project, rollouts: RolloutLevel) -> dict[str, Any]:
     began = time.perf_counter()
     program = program_of(project.name, project.reference.make(), project.reference.path)
     generated = time.perf_counter() - began
@@ -90,16 +96,12 @@ def _twin(project: Project, ended: Finished) -> Twin:
     return project_twin(project, ended.run / "candidate", ended.run / "scenarios")
 
 
-def largest_error(properties: dict[str, Any], rollouts: dict[str, Any]) -> float:
+def largest_error(properties: PropertyLevel, rollouts: RolloutLevel) -> float:
     """Of single steps in float64: every output and state field at levels 1 and 3."""
-    rules = [module for module in properties["modules"] if module["name"] in RULES]
-    judged = [one for module in rules for one in module["comparisons"]]
-    judged += [one for one in rollouts["comparisons"] if one["mode"] == "per_step"]
-    errors = [
-        field["largest_error"] for one in judged if one["precision"] == "float64" for field in one["fields"]
-        if field["largest_error"] is not None and math.isfinite(field["largest_error"])
-    ]  # fmt: skip
-    return max(errors, default=0.0)
+    rules = [one for module in properties.modules if module.name in RULES for one in module.comparisons]
+    steps = [one for one in rollouts.comparisons if one.mode == "per_step"]
+    errors = [field.largest_error for one in (*rules, *steps) if one.precision == "float64" for field in one.fields]
+    return max(filter(math.isfinite, errors), default=0.0)
 
 
 def source_lines(covered: frozenset[tuple[str, int]]) -> int:

@@ -137,7 +137,7 @@ def localise(
         "precision": twin.strictest,
         "views": {name: encode(_summary(name, ordered)) for name in VIEWS},
         "paired": {view: encode(_against(view, ordered)) for view in VIEWS if view.startswith("level 3")},
-        "each": [{**mutant.describe(), "views": encode(rows[mutant.id])} for mutant in mutants],
+        "each": [{**encode(mutant.facts), "views": encode(rows[mutant.id])} for mutant in mutants],
         "episodes": episodes,
         "seed": seed,
         "sample": sample_size,

@@ -13,9 +13,10 @@ import numpy as np
 from overclock.verify.compare import judge
 from overclock.verify.contract import Contract
 from overclock.verify.interaction.level import MODES, compare_playbacks
-from overclock.verify.mutation.levels import STEPWISE, Examiner, How
+from overclock.verify.mutation.levels import STEPWISE, Examiner
 from overclock.verify.mutation.mutants import Mutant
 from overclock.verify.mutation.recording import Event, joined
+from overclock.verify.mutation.result import How
 from overclock.verify.property.compare import compare
 from overclock.verify.property.level import modules_of
 from overclock.verify.rollout.lockstep import Mode
@@ -71,9 +72,9 @@ class FactFinder(Examiner):
         for module in modules_of(self._twin):
             outputs = self._ask(precision, mutant, "module", name=module.name)
             compared = compare(module, self._recording.cases[module.name], outputs, precision)
-            for field in compared["fields"]:
-                if not field["passed"]:
-                    yield Fact("module", module.name, field["name"])
+            for field in compared.fields:
+                if not field.passed:
+                    yield Fact("module", module.name, field.name)
 
     def _scenario_facts(self, mutant: Mutant) -> Iterator[Fact]:
         recording, precision = self._recording, self._twin.strictest
@@ -81,10 +82,10 @@ class FactFinder(Examiner):
             shown = self._ask(precision, mutant, "scenarios", forced=mode == "per_step")
             played = [Observed(**shown[str(moment)]) for moment in range(len(shown))]
             contract = self._twin.contracts[precision]
-            found = compare_playbacks(contract, mode, recording.scenarios, recording.playback, played)
+            found = compare_playbacks(contract, precision, mode, recording.scenarios, recording.playback, played)
             for scenario, result in zip(recording.scenarios, found, strict=True):
-                if (first := result["first_mismatch"]) is not None:
-                    yield Fact("scenario", scenario.name, first["field"], first["step"], mode)
+                if (first := result.first_mismatch) is not None:
+                    yield Fact("scenario", scenario.name, first.field, first.step, mode)
 
     def _episode_facts(self, mutant: Mutant) -> Iterator[Fact]:
         precision = self._twin.strictest

@@ -2,13 +2,14 @@
 
 import collections
 import dataclasses
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
 from overclock.errors import UsageError
 from overclock.verify.compare import judge, too_many_excused
 from overclock.verify.contract import OUTPUTS, Precision, Twin
+from overclock.verify.exhaustive.result import DifferingStep, WalkResult
 from overclock.verify.sides.soundness import Form
 from overclock.verify.sides.subject import Arrays, Observed, Subject
 
@@ -61,7 +62,8 @@ class StateWalk:
     def __init__(
         self, twin: Twin, precision: Precision, reference: Subject, performance: Subject, counted: bool, repeats: int
     ) -> None:
-        self.twin, self.precision, self.contract = twin, precision, twin.contracts[precision]
+        self.twin, self.contract = twin, twin.contracts[precision]
+        self.precision: Precision = precision
         self.reference, self.performance = reference, performance
         self.num_actions = int(reference.describe()["n"])
         self.known = Known(counted)
@@ -72,7 +74,7 @@ class StateWalk:
         self.reset_states = 0
         self.transitions = 0
         self.excused = self.excusable = 0
-        self.mismatch: dict[str, Any] | None = None
+        self.mismatch: DifferingStep | None = None
 
     def reset(self, num_seeds: int) -> None:
         """Compare resets from many seeds and start from their states."""
@@ -141,22 +143,23 @@ class StateWalk:
                 lane = int(wrong[0])
                 tried = None if tries is None else tries[lane]
                 before = {} if tried is None else self.known.states[tried.state]
-                self.mismatch = {
-                    "field": field.name,
-                    "reference": judged.reference[lane].tolist(),
-                    "performance": judged.performance[lane].tolist(),
-                    "error": float(judged.errors[lane]),
-                    "tolerance": field.tolerance("per_step"),
-                    "state_before": {name: value.tolist() for name, value in before.items()},
-                    "path": [] if tried is None else self.known.path(tried.state),
-                    "action": None if tried is None else tried.action,
-                    "draws": {name: values[lane].tolist() for name, values in ref.draws.items()},
-                }
+                self.mismatch = DifferingStep(
+                    field=field.name,
+                    reference=judged.reference[lane].tolist(),
+                    performance=judged.performance[lane].tolist(),
+                    error=float(judged.errors[lane]),
+                    tolerance=field.tolerance("per_step"),
+                    state_before={name: value.tolist() for name, value in before.items()},
+                    path=[] if tried is None else self.known.path(tried.state),
+                    action=None if tried is None else tried.action,
+                    draws={name: values[lane].tolist() for name, values in ref.draws.items()},
+                )
 
-    def result(self, finished: bool, reset_states: int | None, max_states: int) -> dict[str, Any]:
-        """What was shown, also in one sentence."""
+    def result(self, finished: bool, reset_states: int | None, max_states: int) -> WalkResult:
+        """What the walk shows; `finished` and `max_states` as `walk` returned and was given them."""
         states, actions = len(self.known.states), self.num_actions
         all_resets, inexact = self._all_resets(reset_states), self._not_compared_exactly()
+        verdict: Literal["pass", "fail", "could not verify"]
         if self.mismatch is not None:
             verdict, said = "fail", _said(self.mismatch)
         elif not finished:
@@ -175,21 +178,19 @@ class StateWalk:
         if inexact:
             notes.append(f"single steps only: the contract does not compare {', '.join(inexact)} exactly")
         proof = verdict == "pass" and all_resets and self._all_steps() and not inexact and not self.excused
-        return {
-            "level": 3,
-            "name": "exhaustive",
-            "verdict": verdict,
-            "proof": proof,
-            "precision": self.precision,
-            "states": states,
-            "actions": actions,
-            "transitions": self.transitions,
-            "reset_states": self.reset_states,
-            "excused_flags": self.excused,
-            "first_mismatch": self.mismatch,
-            "notes": notes,
-            "sentence": f"exhaustive: {said}",
-        }
+        return WalkResult(
+            verdict=verdict,
+            proof=proof,
+            precision=self.precision,
+            states=states,
+            actions=actions,
+            transitions=self.transitions,
+            reset_states=self.reset_states,
+            excused_flags=self.excused,
+            first_mismatch=self.mismatch,
+            notes=notes,
+            sentence=f"exhaustive: {said}",
+        )
 
     def _all_resets(self, reset_states: int | None) -> bool:
         """Whether these are all first states there are."""
@@ -218,12 +219,12 @@ class StateWalk:
         return sorted(({*OUTPUTS, *states} - exact) | floats)
 
 
-def _said(mismatch: dict[str, Any]) -> str:
-    drawn = " and ".join(f"{name} = {value}" for name, value in mismatch["draws"].items())
-    if mismatch["action"] is None:
-        return f"{mismatch['field']} differs after a reset{f' with {drawn}' if drawn else ''}"
-    then = f"{mismatch['action']}{f' with {drawn}' if drawn else ''}"
-    return f"{mismatch['field']} differs after {mismatch['path']}, then {then}"
+def _said(mismatch: DifferingStep) -> str:
+    drawn = " and ".join(f"{name} = {value}" for name, value in mismatch.draws.items())
+    if mismatch.action is None:
+        return f"{mismatch.field} differs after a reset{f' with {drawn}' if drawn else ''}"
+    then = f"{mismatch.action}{f' with {drawn}' if drawn else ''}"
+    return f"{mismatch.field} differs after {mismatch.path}, then {then}"
 
 
 def _stack(states: list[State]) -> Arrays:

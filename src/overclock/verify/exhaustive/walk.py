@@ -15,12 +15,14 @@ are those that `reset_seeds` seeds give; they are complete if there are as many 
 of them the performance side draws how often, when left to itself, is no part of it.
 """
 
+import dataclasses
 from typing import Any, cast
 
 from overclock.errors import UsageError
 from overclock.verify.contract import Precision, Twin
 from overclock.verify.exhaustive.cell_walk import CellWalk, UncoveredError
 from overclock.verify.exhaustive.cells import CellSubject
+from overclock.verify.exhaustive.result import WalkResult
 from overclock.verify.exhaustive.state_walk import StateWalk
 from overclock.verify.sides.process import ProcessSubject
 from overclock.verify.sides.soundness import require_same_actions
@@ -34,7 +36,7 @@ def check_exhaustively(
     timeout: float = 120.0,
     required: bool = True,
     **limits: Any,
-) -> dict[str, Any] | None:
+) -> WalkResult | None:
     """Compare every reachable state and action, both sides in their processes; `limits` as in `explore`.
 
     None, where it is not `required`: there are too many of them after all.
@@ -47,7 +49,7 @@ def check_exhaustively(
         if not required and reference.describe()["kind"] != "discrete":
             return None
         found = explore(twin, precision, reference, performance, **limits)
-    return None if not required and found["verdict"] == "could not verify" else found
+    return None if not required and found.verdict == "could not verify" else found
 
 
 def explore(
@@ -60,8 +62,8 @@ def explore(
     reset_seeds: int = 256,
     reset_states: int | None = None,
     repeats: int = 1,
-) -> dict[str, Any]:
-    """Compare two subjects of as many lanes in every reachable state; returns a JSON-able result of level 3.
+) -> WalkResult:
+    """Compare two subjects of as many lanes in every reachable state.
 
     With `count_steps` the step counter is part of the state and the time limit part of the proof; without it every
     state is taken at step 0. `reset_states` says how many outcomes a random reset has, `repeats` how often a step is
@@ -73,7 +75,7 @@ def explore(
         raise UsageError(f"{twin.name} cannot be compared exhaustively: it needs one player and discrete actions.")
     require_same_actions(reference, performance)
 
-    def explored(walk: StateWalk) -> dict[str, Any]:
+    def explored(walk: StateWalk) -> WalkResult:
         walk.reset(reset_seeds)
         return walk.result(walk.walk(max_states), reset_states, max_states)
 
@@ -85,4 +87,4 @@ def explore(
         except UncoveredError as error:
             uncovered = f"no proof: {error}"
     found = explored(StateWalk(twin, precision, reference, performance, count_steps, repeats))
-    return {**found, "notes": [*found["notes"], *([uncovered] if uncovered else [])]}
+    return dataclasses.replace(found, notes=[*found.notes, uncovered]) if uncovered else found

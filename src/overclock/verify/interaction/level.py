@@ -6,16 +6,26 @@ twice per precision: free running, and with every step taken from the reference'
 """
 
 import contextlib
+import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Literal
 
 from overclock.env.registry import load
 from overclock.errors import UsageError
+from overclock.results import extended
 from overclock.verify.compare import judge
 from overclock.verify.contract import MASK, Contract, Mode, Precision, Twin
 from overclock.verify.interaction.metamorphic_rules import judge_checks
 from overclock.verify.interaction.playback import Playback, lane_values, play, play_reference, stale_sentence
 from overclock.verify.interaction.precisions import check_precisions
+from overclock.verify.interaction.result import (
+    FirstMismatch,
+    InteractionLevel,
+    Mismatch,
+    ScenarioResult,
+    ScenarioRun,
+    SelfCheck,
+)
 from overclock.verify.interaction.scenario import Scenario, load_scenarios
 from overclock.verify.sides.process import ProcessSubject
 from overclock.verify.sides.subject import Observed
@@ -30,7 +40,7 @@ def check_interactions(
     scenarios: Sequence[Scenario] | None = None,
     recorded: Playback | None = None,
     metamorphic: bool = True,
-) -> dict[str, Any]:
+) -> InteractionLevel:
     """Play every scenario on both sides, then the metamorphic checks; returns the level's result.
 
     `scenarios` replaces those of the twin. `recorded` is what `play_reference` returned for them, for callers that
@@ -42,8 +52,8 @@ def check_interactions(
     if recorded is None:
         recorded = play_reference(twin, scenarios, timeout)
     stale = [stale_sentence(twin, scenario, recorded, lane) for lane, scenario in enumerate(scenarios)]
-    runs: list[list[dict[str, Any]]] = [[] for _ in scenarios]
-    checks: list[dict[str, Any]] = []
+    runs: list[list[ScenarioRun]] = [[] for _ in scenarios]
+    checks: list[SelfCheck] = []
     notes: list[str] = [] if metamorphic else ["checks of the performance side against itself were not asked for"]
     with contextlib.ExitStack() as processes:
         sides: dict[Precision, ProcessSubject] = {}
@@ -53,42 +63,37 @@ def check_interactions(
             sides[precision] = processes.enter_context(subject)
             for mode in MODES if scenarios else ():
                 played = play(subject, scenarios, recorded, forced=mode == "per_step")
-                for lane, found in enumerate(compare_playbacks(contract, mode, scenarios, recorded, played)):
-                    runs[lane].append({"precision": precision, "mode": mode, **found})
+                compared = compare_playbacks(contract, precision, mode, scenarios, recorded, played)
+                for run, found in zip(runs, compared, strict=True):
+                    run.append(found)
             if metamorphic and METAMORPHIC in subject.description.get("calls", ()):
                 rules = load(twin.self_checks)  # asked for one by one: each has the time of a call
                 shown = [subject.ask(METAMORPHIC, check=name, strays=contract.strays) for name in rules]
-                judged = judge_checks(shown, rules)
-                checks += [{**check, "precision": precision} for check in judged]
+                checks += [dataclasses.replace(check, precision=precision) for check in judge_checks(shown, rules)]
             elif metamorphic:
                 notes.append(f"{side} offers no checks of itself, so none were made")
         if metamorphic and checks and {"float64", "float32"} <= sides.keys():
             checks.append(check_precisions(twin, sides["float64"], sides["float32"]))
     described = [_describe(*row) for row in zip(scenarios, stale, runs, strict=True)]
-    return {
-        "level": 2,
-        "name": "interaction",
-        "verdict": _verdict(described, checks),
-        "scenarios": described,
-        "metamorphic": checks,
-        "notes": notes,
-    }
+    return InteractionLevel(verdict=_verdict(described, checks), scenarios=described, metamorphic=checks, notes=notes)
 
 
 def compare_playbacks(
-    contract: Contract, mode: Mode, scenarios: Sequence[Scenario], recorded: Playback, played: Playback
-) -> list[dict[str, Any]]:
-    """Per scenario: largest errors, flags excused near a threshold, steps past the horizon, the first mismatch."""
-    found: list[dict[str, Any]] = [
-        {"passed": True, "largest_errors": {}, "excused_flags": 0, "beyond_horizon": 0, "first_mismatch": None}
-        for _ in scenarios
-    ]
+    contract: Contract,
+    precision: Precision,
+    mode: Mode,
+    scenarios: Sequence[Scenario],
+    recorded: Playback,
+    played: Playback,
+) -> list[ScenarioRun]:
+    """Compare what the performance side `played` with what was `recorded` of the reference, scenario by scenario."""
+    found = [ScenarioRun(precision=precision, mode=mode) for _ in scenarios]
     horizon = contract.free_running_steps if mode == "free_running" else None
     for number, (ref, perf) in enumerate(zip(recorded, played, strict=True)):
         expected = [_expected(scenario, number) for scenario in scenarios]
         if horizon is not None and number > horizon:
             for result, names in zip(found, expected, strict=True):
-                result["beyond_horizon"] += bool(names)
+                result.beyond_horizon += bool(names)
             continue
         wanted = _with_deviations(ref, scenarios, number)
         for field in contract.compared:
@@ -100,20 +105,20 @@ def compare_playbacks(
                 if field.name not in expected[lane]:
                     continue
                 error = float(judged.errors[lane])
-                result["largest_errors"][field.name] = max(error, result["largest_errors"].get(field.name, 0.0))
-                result["excused_flags"] += int(judged.excused[lane])
-                if judged.wrong[lane] and result["passed"]:
-                    result["passed"] = False
-                    result["first_mismatch"] = {
-                        "step": number,
-                        "field": field.name,
-                        "reference": judged.reference[lane].tolist(),
-                        "performance": judged.performance[lane].tolist(),
-                        "error": error,
-                        "tolerance": tolerance,
-                        "state_before": lane_values(recorded[number - 1].state, lane) if number else {},
-                        "action": scenarios[lane].steps[number - 1].action if number else None,
-                    }
+                result.largest_errors[field.name] = max(error, result.largest_errors.get(field.name, 0.0))
+                result.excused_flags += int(judged.excused[lane])
+                if judged.wrong[lane] and result.passed:
+                    result.passed = False
+                    result.first_mismatch = Mismatch(
+                        step=number,
+                        field=field.name,
+                        reference=judged.reference[lane].tolist(),
+                        performance=judged.performance[lane].tolist(),
+                        error=error,
+                        tolerance=tolerance,
+                        state_before=lane_values(recorded[number - 1].state, lane) if number else {},
+                        action=scenarios[lane].steps[number - 1].action if number else None,
+                    )
     return found
 
 
@@ -137,29 +142,29 @@ def _with_deviations(ref: Observed, scenarios: Sequence[Scenario], number: int) 
     return Observed(outputs, state, ref.draws)
 
 
-def _describe(scenario: Scenario, stale: str | None, runs: list[dict[str, Any]]) -> dict[str, Any]:
-    verdict = "could not verify" if stale else "pass" if all(run["passed"] for run in runs) else "fail"
-    mismatches = [run for run in runs if run["first_mismatch"] is not None]
-    first = min(mismatches, key=lambda run: run["first_mismatch"]["step"], default=None)
-    return {
-        "name": scenario.name,
-        "why": scenario.why,
-        "verdict": verdict,
-        "stale": stale,
-        "steps": len(scenario.steps),
-        "fields": scenario.fields,
-        "deviations": [step.deviation.reason for step in scenario.steps if step.deviation is not None],
-        "first_mismatch": None
-        if first is None
-        else {"precision": first["precision"], "mode": first["mode"], **first["first_mismatch"]},
-        "runs": runs,
-    }
+def _describe(scenario: Scenario, stale: str | None, runs: list[ScenarioRun]) -> ScenarioResult:
+    mismatches = [
+        extended(FirstMismatch, run.first_mismatch, precision=run.precision, mode=run.mode)
+        for run in runs
+        if run.first_mismatch is not None
+    ]
+    return ScenarioResult(
+        name=scenario.name,
+        why=scenario.why,
+        verdict="could not verify" if stale else "pass" if all(run.passed for run in runs) else "fail",
+        stale=stale,
+        steps=len(scenario.steps),
+        fields=scenario.fields,
+        deviations=[step.deviation.reason for step in scenario.steps if step.deviation is not None],
+        first_mismatch=min(mismatches, key=lambda found: found.step, default=None),
+        runs=runs,
+    )
 
 
-def _verdict(scenarios: list[dict[str, Any]], checks: list[dict[str, Any]]) -> str:
+def _verdict(scenarios: list[ScenarioResult], checks: list[SelfCheck]) -> Literal["pass", "fail", "could not verify"]:
     """A level without scenarios shows nothing about interaction, so it cannot pass."""
-    verdicts = {scenario["verdict"] for scenario in scenarios}
-    if "fail" in verdicts or not all(check["passed"] for check in checks):
+    verdicts = {scenario.verdict for scenario in scenarios}
+    if "fail" in verdicts or not all(check.passed for check in checks):
         return "fail"
     return "could not verify" if "could not verify" in verdicts or not scenarios else "pass"
 

@@ -32,6 +32,7 @@ from overclock.verify.interaction.metamorphic_rules import (
     STRAYED_UNITS,
     verdict,
 )
+from overclock.verify.interaction.result import SelfCheck
 
 LANES = 8
 FEW_LANES = 3
@@ -70,7 +71,7 @@ class Check:
     @property
     def passed(self) -> bool:
         """Whether it was looked at often enough, and held."""
-        return self.result()["passed"]
+        return self.result().passed
 
     def compare(self, a: Any, b: Any, scales: Mapping[str, float] = NOTHING) -> None:
         """Two trees that must agree."""
@@ -79,8 +80,8 @@ class Check:
             if error > self.largest_error:
                 self.largest_error, self.worst_field = error, field
 
-    def result(self) -> dict[str, Any]:
-        """As plain values."""
+    def result(self) -> SelfCheck:
+        """The numbers with what the check's rule requires of them."""
         return verdict(self.name, self.compared, self.largest_error, self.worst_field)
 
 
@@ -103,12 +104,12 @@ class SelfChecks:
     def _journey(self) -> Journey:
         return travel(self._batch, self._params, self._seed, strays=self._strays)
 
-    def run(self, name: str) -> dict[str, Any]:
-        """What one of them shows."""
+    def run(self, name: str) -> SelfCheck:
+        """Run the check of this name."""
         return CHECKS[name](self._batch, self._params, self._seed, self._journey).result()
 
 
-def check_itself(env: Environment[Any, Any], params: Any = None, seed: int = 0) -> list[dict[str, Any]]:
+def check_itself(env: Environment[Any, Any], params: Any = None, seed: int = 0) -> list[SelfCheck]:
     """Run every check on an environment."""
     checks = SelfChecks(env, params, seed)
     return [checks.run(name) for name in CHECKS]

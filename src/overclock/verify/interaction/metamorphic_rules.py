@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from overclock.verify.interaction.result import SelfCheck
+
 STEPS = 24
 EAGER_STEPS = 4  # eager code runs operation by operation, which is slow
 SCAN_STEPS = 4  # short, because an unstable system multiplies the last bit at every step
@@ -43,22 +45,22 @@ RULES: Mapping[str, Rule] = {
 
 def verdict(
     name: str, compared: int, largest_error: float, worst_field: str, rules: Mapping[str, Rule] = RULES
-) -> dict[str, Any]:
+) -> SelfCheck:
     """A check's numbers with what is required of them; it holds only if it was looked at often enough."""
     rule = rules[name]
-    return {
-        "name": name,
-        "tolerance": rule.tolerance,
-        "reason": rule.reason,
-        "compared": compared,
-        "largest_error": largest_error,
-        "worst_field": worst_field,
-        "unit": "ulp",
-        "passed": compared >= rule.compared and 0.0 <= largest_error <= rule.tolerance,
-    }
+    return SelfCheck(
+        name=name,
+        tolerance=rule.tolerance,
+        reason=rule.reason,
+        compared=compared,
+        largest_error=largest_error,
+        worst_field=worst_field,
+        unit="ulp",
+        passed=compared >= rule.compared and 0.0 <= largest_error <= rule.tolerance,
+    )
 
 
-def judge_checks(reported: Any, rules: Mapping[str, Rule] = RULES) -> list[dict[str, Any]]:
+def judge_checks(reported: Any, rules: Mapping[str, Rule] = RULES) -> list[SelfCheck]:
     """The verdict on every check, from the numbers that a performance side reports of itself.
 
     Which checks there are, how often each looks and its tolerance are decided here. One that is missing or without

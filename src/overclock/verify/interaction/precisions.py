@@ -1,18 +1,17 @@
 """One more check without a reference: the performance side in float32 against itself in float64, step by step."""
 
-from typing import Any
-
 import numpy as np
 
 from overclock.verify.compare import judge, too_many_excused
 from overclock.verify.contract import MASK, Twin
+from overclock.verify.interaction.result import SelfCheck
 from overclock.verify.rollout.actions import mask_uniform, uniform
 from overclock.verify.sides.process import ProcessSubject
 
 STEPS = 24
 
 
-def check_precisions(twin: Twin, double: ProcessSubject, single: ProcessSubject, seed: int = 0) -> dict[str, Any]:
+def check_precisions(twin: Twin, double: ProcessSubject, single: ProcessSubject, seed: int = 0) -> SelfCheck:
     """Every step from the float64 side's own state and randomness; bound by what the contract allows one step.
 
     Both sides may be that far from a reference, in opposite directions, so their tolerances add up.
@@ -44,15 +43,15 @@ def check_precisions(twin: Twin, double: ProcessSubject, single: ProcessSubject,
         if ended.any():
             seeds = np.where(ended, seeds + lanes, seeds)
             seen = double.reset(ended, seeds)
-    return {
-        "name": "float32 and float64",
-        "precision": "both",
-        "passed": largest <= 1.0 and not too_many_excused(excused, STEPS * lanes * len(contract.limit_fields)),
-        "compared": STEPS * lanes,
-        "largest_error": largest,
-        "tolerance": 1.0,
-        "unit": "of the contract's tolerance for one step",
-        "worst_field": worst,
-        "excused_flags": excused,
-        "reason": reason,
-    }
+    return SelfCheck(
+        name="float32 and float64",
+        precision="both",
+        passed=largest <= 1.0 and not too_many_excused(excused, STEPS * lanes * len(contract.limit_fields)),
+        compared=STEPS * lanes,
+        largest_error=largest,
+        tolerance=1.0,
+        unit="of the contract's tolerance for one step",
+        worst_field=worst,
+        excused_flags=excused,
+        reason=reason,
+    )

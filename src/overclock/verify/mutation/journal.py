@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from overclock.errors import UsageError
-from overclock.verify.mutation.levels import Outcome
-from overclock.verify.mutation.report import outcome_of, plain_outcomes
+from overclock.results import decode, encode
+from overclock.verify.mutation.result import Outcome
 
 
 class Journal:
@@ -24,9 +24,9 @@ class Journal:
             _write(path, "w", {"state": state})
 
     def add(self, mutant_id: str, outcomes: Mapping[int, Outcome]) -> None:
-        """Remember one more mutant."""
+        """Write the outcomes of one more mutant, so that an interrupted run need not examine it again."""
         if self._path is not None:
-            _write(self._path, "a", {"id": mutant_id, "levels": plain_outcomes(outcomes)})
+            _write(self._path, "a", {"id": mutant_id, "levels": encode(outcomes)})
 
     def remove(self) -> None:
         """The run is complete and its result is kept elsewhere."""
@@ -46,7 +46,7 @@ def _read(path: Path, state: str) -> dict[str, dict[int, Outcome]]:
             if number == 0 and entry["state"] != state:
                 return {}
             if number:
-                found[entry["id"]] = outcome_of(entry["levels"])
+                found[entry["id"]] = decode(dict[int, Outcome], entry["levels"])
         except (json.JSONDecodeError, KeyError, TypeError):
             break  # the line that was being written when the run was stopped
     return found

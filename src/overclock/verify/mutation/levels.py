@@ -6,7 +6,6 @@ the first difference. What it costs most, the checks of the environment against 
 """
 
 import contextlib
-import dataclasses
 import os
 import pickle
 import tempfile
@@ -14,7 +13,7 @@ import threading
 import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from overclock.verify.interaction.metamorphic_rules import judge_checks
 from overclock.verify.interaction.precisions import check_precisions
 from overclock.verify.mutation.mutants import Mutant
 from overclock.verify.mutation.recording import Event, Recording, joined
+from overclock.verify.mutation.result import Outcome
 from overclock.verify.mutation.worker import worker_spec
 from overclock.verify.property.compare import compare
 from overclock.verify.property.level import modules_of
@@ -32,20 +32,7 @@ from overclock.verify.rollout.lockstep import Mode
 from overclock.verify.sides.process import CouldNotVerifyError, ProcessSubject
 from overclock.verify.sides.subject import Observed
 
-NAMES = {1: "property", 2: "interaction", 3: "rollout"}
 STEPWISE: tuple[Mode, ...] = ("per_step",)  # for the long episodes of a scripted player, as in `verify`
-How = Literal["difference", "crash", "timeout"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """Whether a level noticed a mutant, by what, and the first place where it did."""
-
-    killed: bool
-    how: How | None = None
-    where: str = ""
-
-
 SURVIVED = Outcome(False)
 
 
@@ -113,9 +100,9 @@ class Examiner:
         for precision in self._twin.contracts:
             for module in modules_of(self._twin):
                 outputs = self._ask(precision, mutant, "module", name=module.name)
-                first = compare(module, self._recording.cases[module.name], outputs, precision)["first_failure"]
+                first = compare(module, self._recording.cases[module.name], outputs, precision).first_failure
                 if first is not None:
-                    yield f"{module.name}.{first['field']}, {precision}"
+                    yield f"{module.name}.{first.field}, {precision}"
 
     def _interactions(self, mutant: Mutant) -> Iterator[str]:
         recording = self._recording
@@ -123,19 +110,19 @@ class Examiner:
             for mode in MODES:
                 shown = self._ask(precision, mutant, "scenarios", forced=mode == "per_step")
                 played = [Observed(**shown[str(moment)]) for moment in range(len(shown))]
-                found = compare_playbacks(contract, mode, recording.scenarios, recording.playback, played)
+                found = compare_playbacks(contract, precision, mode, recording.scenarios, recording.playback, played)
                 for scenario, result in zip(recording.scenarios, found, strict=True):
-                    if (first := result["first_mismatch"]) is not None:
-                        yield f"{scenario.name}, step {first['step']}, {first['field']}, {precision}, {mode}"
+                    if (first := result.first_mismatch) is not None:
+                        yield f"{scenario.name}, step {first.step}, {first.field}, {precision}, {mode}"
         for precision, contract in self._twin.contracts.items():
             for check in judge_checks(self._ask(precision, mutant, "checks", strays=contract.strays)):
-                if not check["passed"]:
-                    yield f"{check['name']}, {check['worst_field']}, {precision}"
+                if not check.passed:
+                    yield f"{check.name}, {check.worst_field}, {precision}"
         if {"float64", "float32"} <= self._twin.contracts.keys():
             double, single = (self._worker(precision, mutant) for precision in ("float64", "float32"))
             check = check_precisions(self._twin, double, single)
-            if not check["passed"]:
-                yield f"{check['name']}, {check['worst_field']}"
+            if not check.passed:
+                yield f"{check.name}, {check.worst_field}"
 
     def _rollouts(self, mutant: Mutant) -> Iterator[str]:
         for precision, contract in self._twin.contracts.items():

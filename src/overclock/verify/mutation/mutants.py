@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from overclock.verify.mutation.operators import OPERATORS, Scope, number
+from overclock.verify.mutation.result import MutantFacts
 from overclock.verify.sides.patched import source_of
 
 RENDERING = "render"  # no comparison looks at a function whose name contains this
@@ -37,10 +38,13 @@ class Mutant:
         """The module as a path below the folder of its top package."""
         return f"{self.module.replace('.', '/')}.py"
 
-    def describe(self) -> dict[str, Any]:
-        """Everything but the source, as plain values."""
-        shown = {name: getattr(self, name) for name in ("id", "operator", "line", "function", "before", "after")}
-        return {**shown, "file": self.file}
+    @property
+    def facts(self) -> MutantFacts:
+        """The mutant without its source."""
+        return MutantFacts(
+            id=self.id, operator=self.operator, line=self.line, function=self.function, before=self.before,
+            after=self.after, file=self.file,
+        )  # fmt: skip
 
 
 def mutants_of(modules: Sequence[str]) -> list[Mutant]:
@@ -156,7 +160,7 @@ class _Replaced:
 
 @dataclasses.dataclass(frozen=True)
 class _Around:
-    """What encloses a node."""
+    """The statement, the function and the names in scope around a node of a syntax tree."""
 
     statement: Any = None
     function: str = ""

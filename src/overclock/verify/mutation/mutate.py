@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from overclock.cores import cores
 from overclock.env import registry
@@ -17,10 +17,11 @@ from overclock.errors import UsageError
 from overclock.progress import Progress, silent
 from overclock.verify.mutation import equivalent_mutants
 from overclock.verify.mutation.journal import Journal
-from overclock.verify.mutation.levels import Examiner, Outcome, examining
+from overclock.verify.mutation.levels import Examiner, examining
 from overclock.verify.mutation.mutants import RENDERING, Mutant, mutants_of, sample
 from overclock.verify.mutation.recording import record
 from overclock.verify.mutation.report import FOLDER, report, save
+from overclock.verify.mutation.result import MutationReport, Outcome
 from overclock.verify.mutation.state import fingerprint, source_digest, state_of
 from overclock.verify.property.code_coverage import modules_behind
 from overclock.verify.sides.patched import source_of
@@ -44,8 +45,8 @@ def mutate(
     jobs: int | None = None,
     progress: Progress = silent,
     folder: Path = FOLDER,
-) -> dict[str, Any]:
-    """Examine an environment's mutants; returns the report (schema overclock.mutate/1).
+) -> MutationReport:
+    """Examine an environment's mutants.
 
     A complete run is kept in `folder` for `last_result`; an interrupted one goes on where it stopped. A sample of the
     mutants is neither kept nor resumed.

@@ -60,7 +60,6 @@ class MutationWorker:
             raise UsageError(f"{self._entry_point} is not written in Python, so no mistakes can be planted in it.")
 
     def describe(self) -> dict[str, Any]:
-        """As `Subject.describe`."""
         return {**self._subject.describe(), "calls": ["load", "module", "scenarios", "episodes", "checks"]}
 
     def load(self, module: str, source: str) -> dict[str, Any]:
@@ -110,15 +109,12 @@ class MutationWorker:
         return _answer(lambda: [self._subject.metamorphic(name, strays) for name in RULES])
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
-        """As `Subject.reset`."""
         return self._subject.reset(mask, seeds, draws)
 
     def step(self, actions: np.ndarray, draws: Arrays | None = None) -> Observed:
-        """As `Subject.step`."""
         return self._subject.step(actions, draws)
 
     def set_state(self, state: Arrays) -> None:
-        """As `Subject.set_state`."""
         self._subject.set_state(state)
 
     def _build(self) -> None:

@@ -181,7 +181,7 @@ class Recorder:
             raise
 
     def stop(self) -> None:
-        """Take them out again."""
+        """Put the recorded functions back in the places of their wrappers."""
         while self._undo:
             self._undo.pop()()
 

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from overclock.errors import MissingError
+from overclock.verify.property.result import Coverage, Share
 from overclock.verify.property.targets import Place, exported
 
 RENDERING = r"\brender"  # an `if self.render_mode == ...:` leaves out its whole block
@@ -96,7 +97,7 @@ class CodeCoverage:
         """Begin to measure; code that is running already is not seen."""
         self._coverage.start()
 
-    def report(self, functions: Collection[str] | None = None) -> dict[str, Any]:
+    def report(self, functions: Collection[str] | None = None) -> Coverage:
         """Stop, and say what ran: of the named functions ('package.module:Class.method'), or of all."""
         self._coverage.stop()
         chosen = None if functions is None else {_region(name) for name in functions}
@@ -113,13 +114,14 @@ class CodeCoverage:
                 _add(total["branches"], summary["covered_branches"], summary["num_branches"])
                 missing["lines"] += [f"{name}:{line}" for line in region["missing_lines"]]
                 missing["branches"] += [f"{name}:{a} -> {_target(b)}" for a, b in region["missing_branches"]]
-        return {
-            **{what: _share(*counts) for what, counts in total.items()},
-            "missing_lines": missing["lines"],
-            "missing_branches": missing["branches"],
-            "functions": measured,
-            "unmeasured": self._unmeasured,
-        }
+        return Coverage(
+            lines=_share(*total["lines"]),
+            branches=_share(*total["branches"]),
+            missing_lines=missing["lines"],
+            missing_branches=missing["branches"],
+            functions=measured,
+            unmeasured=self._unmeasured,
+        )
 
     def _regions(self, file: str) -> dict[str, Any]:
         """Functions of a file with their executed and missing lines, from coverage.py's own report."""
@@ -146,8 +148,8 @@ def _add(counts: list[int], covered: int, of: int) -> None:
     counts[1] += of
 
 
-def _share(covered: int, of: int) -> dict[str, Any]:
-    return {"covered": covered, "total": of, "percent": round(100.0 * covered / of, 1) if of else None}
+def _share(covered: int, of: int) -> Share:
+    return Share(covered, of, round(100.0 * covered / of, 1) if of else None)
 
 
 def _target(line: int) -> str:

@@ -1,93 +1,96 @@
 """One module's outputs against the reference's: how far apart, is that too far, and what shows it first?"""
 
-from typing import Any
-
 import numpy as np
 
 from overclock.verify.contract import Precision, gaps
 from overclock.verify.property import distribution
 from overclock.verify.property.module import Cases, Module, Output
+from overclock.verify.property.result import (
+    ComparedOutput,
+    FirstFailure,
+    ModuleComparison,
+    WrongCase,
+    WrongDistribution,
+)
 from overclock.verify.sides.subject import Arrays
 
+Compared = tuple[ComparedOutput, FirstFailure | None]
 
-def compare(module: Module, cases: Cases, outputs: Arrays, precision: Precision) -> dict[str, Any]:
-    """Every output of a module in one precision; `first_failure` is None where all are inside their tolerances."""
-    fields, first = [], None
+
+def compare(module: Module, cases: Cases, outputs: Arrays, precision: Precision) -> ModuleComparison:
+    """Compare every output of a module in one precision with the reference's."""
+    compared: list[Compared] = []
     for output in module.outputs[precision]:
         got = outputs.get(output.name, np.empty((len(cases), 0)))
         compare_one = _compare_samples if output.distribution else _compare_values
-        field, failure = compare_one(output, cases, got)
-        fields.append(field)
-        first = first or failure
+        compared.append(compare_one(module, precision, output, cases, got))
     sampled = [output.name for output in module.outputs[precision] if output.distribution]
     if sampled:
-        field, failure = _compare_dependence(cases, outputs, sampled)
-        fields.append(field)
-        first = first or failure
-    if first is not None:
-        first = {"module": module.name, "precision": precision, **first}
-    return {"precision": precision, "passed": first is None, "fields": fields, "first_failure": first}
+        compared.append(_compare_dependence(module, precision, cases, outputs, sampled))
+    first = next((failure for _, failure in compared if failure is not None), None)
+    fields = [field for field, _ in compared]
+    return ModuleComparison(precision=precision, passed=first is None, fields=fields, first_failure=first)
 
 
-def _compare_values(output: Output, cases: Cases, got: np.ndarray) -> tuple[dict[str, Any], dict[str, Any] | None]:
+def _compare_values(module: Module, precision: Precision, output: Output, cases: Cases, got: np.ndarray) -> Compared:
     expected = cases.expected[output.name]
     errors, wrong = errors_of(expected, got, output.absolute, output.relative)
     excused = wrong & output.near_limit(cases.inputs, cases.expected)
     errors, wrong = np.where(excused, 0.0, errors), wrong & ~excused
-    field = _field(output.name, len(errors), errors.max(initial=0.0), output.absolute, not wrong.any(), output.reason)
-    field |= {"relative_tolerance": output.relative, "excused": int(excused.sum())}
-    if field["passed"]:
+    field = ComparedOutput(
+        name=output.name, compared=len(errors), largest_error=float(errors.max(initial=0.0)),
+        tolerance=float(output.absolute), reason=output.reason, passed=not wrong.any(),
+        relative_tolerance=output.relative, excused=int(excused.sum()),
+    )  # fmt: skip
+    if field.passed:
         return field, None
     case = int(np.argmax(wrong))
-    return field, {
-        "field": output.name,
-        "case": case,
-        "origin": cases.origin(case),
-        "inputs": {name: values[case].tolist() for name, values in cases.inputs.items()},
-        "reference": expected[case].tolist(),
-        "performance": got[case].tolist() if got.shape[:1] == expected.shape[:1] else None,
-        "error": float(errors[case]),
-        "tolerance": output.absolute,
-        "relative_tolerance": output.relative,
-        "wrong": int(wrong.sum()),
-        "compared": len(wrong),
-    }
+    return field, WrongCase(
+        module=module.name,
+        precision=precision,
+        field=output.name,
+        case=case,
+        origin=cases.origin(case),
+        inputs={name: values[case].tolist() for name, values in cases.inputs.items()},
+        reference=expected[case].tolist(),
+        performance=got[case].tolist() if got.shape[:1] == expected.shape[:1] else None,
+        error=float(errors[case]),
+        tolerance=output.absolute,
+        relative_tolerance=output.relative,
+        wrong=int(wrong.sum()),
+        compared=len(wrong),
+    )
 
 
-def _compare_samples(output: Output, cases: Cases, got: np.ndarray) -> tuple[dict[str, Any], dict[str, Any] | None]:
+def _compare_samples(module: Module, precision: Precision, output: Output, cases: Cases, got: np.ndarray) -> Compared:
     expected = cases.expected[output.name]
-    error, limit = distribution.distance(expected, got) if expected.shape == got.shape else (np.inf, 0.0)
-    return _judged_samples(output.name, len(cases), error, limit)
+    found = distribution.distance(expected, got) if expected.shape == got.shape else (np.inf, 0.0)
+    return _judged_samples(module, precision, output.name, len(cases), *found)
 
 
 def _compare_dependence(
-    cases: Cases, outputs: Arrays, names: list[str]
-) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    module: Module, precision: Precision, cases: Cases, outputs: Arrays, names: list[str]
+) -> Compared:
     expected = {name: cases.expected[name] for name in names}
     got = {name: outputs[name] for name in names if name in outputs}
     same = {name: v.shape for name, v in got.items()} == {name: v.shape for name, v in expected.items()}
-    error, limit = distribution.dependence(expected, got) if same else (np.inf, 0.0)
-    return _judged_samples("dependence", len(cases), error, limit)
+    found = distribution.dependence(expected, got) if same else (np.inf, 0.0)
+    return _judged_samples(module, precision, "dependence", len(cases), *found)
 
 
 def _judged_samples(
-    name: str, compared: int, error: float, limit: float
-) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """A distribution has no single case to show; it is wrong as a whole."""
-    field = _field(name, compared, error, limit, error <= limit, distribution.REASON)
-    failure = {"field": name, "case": None, "error": field["largest_error"], "tolerance": limit, "compared": compared}
-    return field, None if field["passed"] else failure
-
-
-def _field(name: str, compared: int, error: float, tolerance: float, passed: bool, reason: str) -> dict[str, Any]:
-    return {
-        "name": name,
-        "compared": compared,
-        "largest_error": float(error),
-        "tolerance": float(tolerance),
-        "reason": reason,
-        "passed": bool(passed),
-    }
+    module: Module, precision: Precision, name: str, compared: int, error: float, limit: float
+) -> Compared:
+    field = ComparedOutput(
+        name=name, compared=compared, largest_error=float(error), tolerance=float(limit), reason=distribution.REASON,
+        passed=bool(error <= limit),
+    )  # fmt: skip
+    if field.passed:
+        return field, None
+    return field, WrongDistribution(
+        module=module.name, precision=precision, field=name, error=field.largest_error, tolerance=limit,
+        compared=compared,
+    )  # fmt: skip
 
 
 def errors_of(

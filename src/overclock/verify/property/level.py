@@ -8,18 +8,26 @@ fails when a public function of the performance side was never run: a test that 
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from overclock.env import registry
 from overclock.errors import UnknownEnvironmentError, UsageError
 from overclock.progress import Progress, silent
+from overclock.results import decode
 from overclock.verify.contract import Precision, Twin
 from overclock.verify.property.compare import compare
 from overclock.verify.property.exported import functions_to_run
 from overclock.verify.property.module import Cases, Module
 from overclock.verify.property.recorded_reference import recorded
+from overclock.verify.property.result import (
+    BothCoverages,
+    Coverage,
+    Gate,
+    ModuleComparison,
+    ModuleResult,
+    PropertyLevel,
+)
 from overclock.verify.property.runner import runner
 from overclock.verify.rollout.actions import SourceMaker, controlled, uniform
 from overclock.verify.sides.process import ProcessSubject
@@ -34,7 +42,7 @@ class Recording:
     """What the reference did: cases per module, and how much of its recorded functions ran."""
 
     cases: dict[str, Cases]
-    coverage: dict[str, Any]
+    coverage: Coverage
 
 
 def check_properties(
@@ -44,8 +52,8 @@ def check_properties(
     progress: Progress = silent,
     sources: Mapping[str, SourceMaker] | None = None,
     timeout: float = 120.0,
-) -> dict[str, Any]:
-    """Record the reference, run the performance side, compare; the level's result as plain data."""
+) -> PropertyLevel:
+    """Record the reference, run the performance side, compare."""
     recording = record(twin, seed, progress, sources, timeout)
     return check_recorded(twin, recording, precisions, progress, timeout)
 
@@ -77,7 +85,7 @@ def record(
         for done, module in enumerate(modules):
             progress("boundary values", done, len(modules))
             cases[module.name] = Cases(**reference.ask("cases", name=module.name))
-        return Recording(cases, reference.ask("coverage"))
+        return Recording(cases, decode(Coverage, reference.ask("coverage")))
 
 
 def check_recorded(
@@ -86,37 +94,39 @@ def check_recorded(
     precisions: Sequence[Precision] | None = None,
     progress: Progress = silent,
     timeout: float = 120.0,
-) -> dict[str, Any]:
+) -> PropertyLevel:
     """Compare a performance side with a recording that may be shared by many of them."""
     modules = modules_of(twin)
-    results = [_described(module, recording.cases[module.name]) for module in modules]
+    comparisons: dict[str, list[ModuleComparison]] = {module.name: [] for module in modules}
+    by_xla: dict[str, str | None] = dict.fromkeys(comparisons)
     exported: dict[str, None] = {}
     ran: dict[str, set[str]] = {module.name: set() for module in modules}
     coverage = None
     for precision in precisions or tuple(twin.contracts):
         spec = runner(twin.performance_in(precision), twin.modules or "")
         with ProcessSubject(spec, 1, "the performance side", timeout) as performance:
-            for done, (module, result) in enumerate(zip(modules, results, strict=True)):
+            for done, module in enumerate(modules):
                 progress(f"checking, {precision}", done, len(modules))
                 cases = recording.cases[module.name]
                 answer = performance.ask("run", name=module.name, inputs=cases.inputs, count=len(cases))
                 ran[module.name] |= set(answer["ran"])
-                result["by_xla"] = result["by_xla"] or answer.get("by_xla")
-                result["comparisons"].append(compare(module, cases, answer["outputs"], precision))
+                by_xla[module.name] = by_xla[module.name] or answer.get("by_xla")
+                comparisons[module.name].append(compare(module, cases, answer["outputs"], precision))
             said, sources = performance.ask("exported"), performance.ask("sources")
             exported |= dict.fromkeys(functions_to_run(said, sources, twin.performance.files))
-            coverage = coverage or performance.ask("coverage")
+            coverage = coverage or decode(Coverage, performance.ask("coverage"))
     gate = _gate(modules, list(exported), ran)
-    failures = [c["first_failure"] for result in results for c in result["comparisons"] if c["first_failure"]]
-    return {
-        "level": 1,
-        "name": "property",
-        "verdict": "pass" if gate["passed"] and not failures else "fail",
-        "modules": results,
-        "first_failure": failures[0] if failures else None,
-        "gate": gate,
-        "coverage": {"reference": recording.coverage, "performance": coverage},
-    }
+    failures = [one.first_failure for made in comparisons.values() for one in made if one.first_failure is not None]
+    return PropertyLevel(
+        verdict="pass" if gate.passed and not failures else "fail",
+        modules=[
+            _described(module, recording.cases[module.name], comparisons[module.name], by_xla[module.name])
+            for module in modules
+        ],
+        first_failure=failures[0] if failures else None,
+        gate=gate,
+        coverage=BothCoverages(reference=recording.coverage, performance=coverage),
+    )
 
 
 def _play(
@@ -145,30 +155,20 @@ def _default_sources(twin: Twin) -> dict[str, SourceMaker]:
     return {"uniform": uniform} | ({"controlled": controlled(registry.load(controller))} if controller else {})
 
 
-def _described(module: Module, cases: Cases) -> dict[str, Any]:
-    return {
-        "name": module.name,
-        "reference": list(module.reference),
-        "exercises": list(module.exercises),
-        "recorded": cases.recorded,
-        "boundary": cases.boundary,
-        "calls": cases.calls,
-        "comparisons": [],
-        "by_xla": None,
-    }
+def _described(module: Module, cases: Cases, comparisons: list[ModuleComparison], by_xla: str | None) -> ModuleResult:
+    return ModuleResult(
+        name=module.name, reference=list(module.reference), exercises=list(module.exercises), recorded=cases.recorded,
+        boundary=cases.boundary, calls=cases.calls, comparisons=comparisons, by_xla=by_xla,
+    )  # fmt: skip
 
 
-def _gate(modules: Sequence[Module], exported: list[str], ran: Mapping[str, set[str]]) -> dict[str, Any]:
+def _gate(modules: Sequence[Module], exported: list[str], ran: Mapping[str, set[str]]) -> Gate:
     """Every public function ran, and every module ran what it says it exercises."""
     everything = set().union(*ran.values())
     missed = [name for name in exported if name not in everything]
     empty = [f"{m.name}: {name}" for m in modules for name in m.exercises if name not in ran[m.name]]
-    return {
-        "passed": bool(exported) and not missed and not empty,
-        "exported": exported,
-        "not_exercised": missed,
-        "declared_but_not_run": empty,
-    }
+    passed = bool(exported) and not missed and not empty
+    return Gate(passed=passed, exported=exported, not_exercised=missed, declared_but_not_run=empty)
 
 
 def _relay(progress: Progress, what: str, total: int, done: int) -> None:

@@ -8,7 +8,7 @@ therefore imports neither side at its top, only inside the functions that need o
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -110,8 +110,8 @@ class Cases:
     def __len__(self) -> int:
         return self.recorded + self.boundary
 
-    def origin(self, case: int) -> str:
-        """Where a case comes from."""
+    def origin(self, case: int) -> Literal["recorded", "boundary"]:
+        """Where a case comes from: play, or the module's boundary inputs."""
         return "recorded" if case < self.recorded else "boundary"
 
 

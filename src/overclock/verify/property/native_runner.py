@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from overclock.entry_point import EntryPoint
+from overclock.results import encode
 from overclock.verify.property.module import Module
+from overclock.verify.property.result import Coverage, Share
 from overclock.verify.sides.subject import Arrays
 
 CALLS = ("describe", "reset", "step", "observe")
@@ -26,7 +28,6 @@ class NativeModuleRunner:
         self._modules: dict[str, Module] = {module.name: module for module in EntryPoint.from_json(modules).load()}
 
     def describe(self) -> dict[str, Any]:
-        """The calls it offers."""
         return {"calls": ["exported", "sources", "run", "coverage"]}
 
     def exported(self) -> list[str]:
@@ -46,9 +47,13 @@ class NativeModuleRunner:
 
     def coverage(self) -> dict[str, Any]:
         """Nothing: compiled code does not tell which of its lines ran."""
-        share = {"covered": 0, "total": 0, "percent": None}
-        missing = {"missing_lines": [], "missing_branches": [], "functions": []}
-        return {"lines": share, "branches": share, **missing, "unmeasured": ["the Rust batch, which is compiled"]}
+        nothing = Share(0, 0, None)
+        return encode(
+            Coverage(
+                lines=nothing, branches=nothing, missing_lines=[], missing_branches=[], functions=[],
+                unmeasured=["the Rust batch, which is compiled"],
+            )
+        )  # fmt: skip
 
 
 def called(batch: str, call: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from overclock.entry_point import EntryPoint
+from overclock.results import encode
 from overclock.verify.property.calls import Call, Recorder
 from overclock.verify.property.code_coverage import CodeCoverage
 from overclock.verify.property.module import Module, collect
@@ -45,15 +46,12 @@ class RecordedReference:
         self._subject = EntryPoint.from_json(subject).call(num_envs)
 
     def describe(self) -> dict[str, Any]:
-        """As `Subject.describe`."""
         return {**self._subject.describe(), "calls": ["cases", "coverage"]}
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
-        """As `Subject.reset`."""
         return self._subject.reset(mask, seeds, draws)
 
     def step(self, actions: np.ndarray, draws: Arrays | None = None) -> Observed:
-        """As `Subject.step`."""
         return self._subject.step(actions, draws)
 
     def cases(self, name: str) -> dict[str, Any]:
@@ -67,8 +65,8 @@ class RecordedReference:
         return dataclasses.asdict(collect(module, kept, boundary, total))
 
     def coverage(self) -> dict[str, Any]:
-        """What ran of the recorded functions since the start; ends the measurement."""
-        return self._coverage.report(self._recorder.functions)
+        """What ran of the recorded functions since the start (`Coverage`); ends the measurement."""
+        return encode(self._coverage.report(self._recorder.functions))
 
     def _boundary_calls(self, module: Module) -> list[Call]:
         """Every call made by a module's boundary inputs; modules that share them run them once."""

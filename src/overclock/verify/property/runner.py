@@ -10,6 +10,7 @@ import numpy as np
 from overclock.backends import Backend
 from overclock.entry_point import EntryPoint
 from overclock.errors import UsageError
+from overclock.results import encode
 from overclock.vector.fused import UnsupportedError, lane_map
 from overclock.verify.property.code_coverage import CodeCoverage, FunctionsRun, exported_functions, modules_behind
 from overclock.verify.property.module import Module, Performance
@@ -44,7 +45,6 @@ class ModuleRunner:
         self._coverage.start()
 
     def describe(self) -> dict[str, Any]:
-        """The calls it offers."""
         return {"calls": ["exported", "sources", "run", "coverage"]}
 
     def exported(self) -> list[str]:
@@ -70,8 +70,8 @@ class ModuleRunner:
         return {"outputs": outputs, "ran": sorted(ran), "by_xla": by_xla}
 
     def coverage(self) -> dict[str, Any]:
-        """What ran of all functions so far; ends the measurement."""
-        return self._coverage.report()
+        """What ran of all functions so far (`Coverage`); ends the measurement."""
+        return encode(self._coverage.report())
 
 
 def run_batch(

@@ -232,7 +232,7 @@ class Arena:
 
 
 def _only(observed: Observed) -> Observed:
-    """The first lane."""
+    """What a subject shows of its first lane alone, as a batch of one."""
     parts = (observed.outputs, observed.state, observed.draws)
     return Observed(*({name: values[:1] for name, values in part.items()} for part in parts))
 

@@ -23,7 +23,7 @@ class Episode:
     state: dict[str, Any] | None = None
 
     def cut(self, count: int) -> "Episode":
-        """Its first `count` actions."""
+        """The same episode, ended after its first `count` actions."""
         return dataclasses.replace(self, actions=self.actions[:count], draws=self.draws[: count + 1])
 
     def keep(self, chosen: list[int]) -> "Episode":

@@ -2,19 +2,21 @@
 
 import shlex
 from pathlib import Path
-from typing import Any
 
 from overclock.env import registry
 from overclock.progress import Progress
+from overclock.results import Values, extended
 from overclock.verify.contract import Twin
 from overclock.verify.interaction.playback import lane_values
 from overclock.verify.repro.arena import Moment
 from overclock.verify.repro.files import write_repro
 from overclock.verify.repro.repro import actions_text
+from overclock.verify.repro.result import BothSides, ReproSummary, StatesAround
 from overclock.verify.repro.shrink import Shrunk, shrink
 from overclock.verify.rollout.actions import SourceMaker, controlled, random_legal
 from overclock.verify.rollout.level import LONG_SHARE, Diverging, diverging
 from overclock.verify.rollout.lockstep import compare_rollouts
+from overclock.verify.sides.subject import Observed
 
 HUNTED_EPISODES = 64  # played to find a repro where level 3 itself was not run
 
@@ -45,50 +47,48 @@ def make_repro(
     timeout: float,
     progress: Progress,
     target: str | None = None,
-) -> dict[str, Any]:
-    """The first divergence made small, and where it was written; `target` as in `write_repro`."""
+) -> ReproSummary:
+    """Make the first divergence small and write it to `folder`/repro, where there is a folder.
+
+    `target` is as in `write_repro`.
+    """
     shrunk = shrink(
         twin, failed.episode, failed.mode, failed.precision, timeout,
         progress=lambda tried, left: progress("shrinking", tried, tried),
     )  # fmt: skip
     written = None if folder is None else write_repro(folder / "repro", shrunk, twin, plant, level, timeout, target)
-    return {"folder": None if written is None else str(written), **_shown(shrunk, written, plant)}
+    return _shown(shrunk, written, plant)
 
 
-def _shown(shrunk: Shrunk, written: Path | None, plant: str | None) -> dict[str, Any]:
+def _shown(shrunk: Shrunk, written: Path | None, plant: str | None) -> ReproSummary:
     """What a report says of a repro: the divergence, and both sides around it."""
     short = shrunk.shortest
     finding = short.finding
     before = shrunk.moments[-2] if finding.step else None
     planted = [] if plant is None else ["--plant", plant]
-    return {
-        "command": None if written is None else shlex.join(["overclock", "repro", str(written), *planted]),
-        "precision": shrunk.precision,
-        "mode": short.mode,
-        "actions": list(short.episode.actions),
-        "field": finding.field,
-        "step": finding.step,
-        "reference": finding.reference,
-        "performance": finding.performance,
-        "error": finding.error,
-        "tolerance": finding.tolerance,
-        "also_wrong": [other.field for other in shrunk.moments[-1].findings[1:]],
-        "states": {"before": None if before is None else _both(before), "after": _both(shrunk.moments[-1])},
-        "found_after": len(shrunk.original.episode.actions),
-        "minimal": shrunk.minimal,
-        "sentence": (
+    return extended(
+        ReproSummary,
+        finding,
+        folder=None if written is None else str(written),
+        command=None if written is None else shlex.join(["overclock", "repro", str(written), *planted]),
+        precision=shrunk.precision,
+        mode=short.mode,
+        actions=list(short.episode.actions),
+        also_wrong=[other.field for other in shrunk.moments[-1].findings[1:]],
+        states=StatesAround(before=None if before is None else _both(before), after=_both(shrunk.moments[-1])),
+        found_after=len(shrunk.original.episode.actions),
+        minimal=shrunk.minimal,
+        sentence=(
             f"{finding.field} differs after {actions_text(len(short.episode.actions))}: the reference says "
             f"{finding.reference}, the performance side {finding.performance}."
         ),
-    }
+    )
 
 
-def _both(moment: Moment) -> dict[str, dict[str, Any]]:
-    """Everything both sides show at a moment."""
-    return {
-        name: {
-            **{f"state.{key}": value for key, value in lane_values(side.state, 0).items()},
-            **lane_values(side.outputs, 0),
-        }
-        for name, side in (("reference", moment.reference), ("performance", moment.performance))
-    }
+def _both(moment: Moment) -> BothSides:
+    return BothSides(reference=_everything(moment.reference), performance=_everything(moment.performance))
+
+
+def _everything(side: Observed) -> Values:
+    states = {f"state.{key}": value for key, value in lane_values(side.state, 0).items()}
+    return {**states, **lane_values(side.outputs, 0)}

@@ -2,12 +2,13 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from overclock.backends import Backend
 from overclock.verify.compare import judge
-from overclock.verify.contract import Twin, difference
+from overclock.verify.contract import Mode, Precision, Twin, difference
 from overclock.verify.interaction.playback import lane_values
 from overclock.verify.repro.arena import Arena, Finding, Moment
 from overclock.verify.repro.repro import Repro, actions_text, parse_repro, shown, strict
@@ -16,7 +17,6 @@ from overclock.verify.text import as_kernel
 from overclock.verify.twins import find_twin
 from overclock.verify.value_text import sides_text
 
-SCHEMA = "overclock.replay/1"
 SECONDS = 120.0
 STEPS_SHOWN = 3  # the divergence and what led to it
 
@@ -31,7 +31,7 @@ class Replay:
 
     @property
     def verdict(self) -> str:
-        """In three words."""
+        """Whether the two sides still part."""
         return "no longer diverges" if self.finding is None else "still diverges"
 
     @property
@@ -81,7 +81,48 @@ def check_fixed(text: str, timeout: float = SECONDS) -> None:
         raise AssertionError(replayed.sentence)
 
 
-def step_table(replayed: Replay, twin: Twin) -> list[dict[str, Any]]:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReplayedField:
+    """One field after one step on both sides; `action` is a text in brackets where there was none."""
+
+    step: int
+    action: object
+    field: str
+    reference: object
+    performance: object
+    error: float
+    tolerance: float
+    different: bool
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RecordedDivergence:
+    """Where the repro said that the sides part, and the bug that was planted then."""
+
+    field: str
+    step: int
+    plant: str | None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReplayReport:
+    """The report of `overclock repro`; `finding` is None where the sides no longer part."""
+
+    schema: Literal["overclock.replay/1"] = "overclock.replay/1"
+    folder: str
+    twin: str
+    precision: Precision
+    mode: Mode
+    plant: str | None
+    backend: Backend | None
+    verdict: str
+    sentence: str
+    recorded: RecordedDivergence
+    finding: Finding | None
+    steps: list[ReplayedField]
+
+
+def step_table(replayed: Replay, twin: Twin) -> list[ReplayedField]:
     """Every field of both sides at the divergence (or where it was) and at the steps that led to it."""
     repro, rows = replayed.repro, []
     contract = twin.contracts[repro.precision]
@@ -95,37 +136,36 @@ def step_table(replayed: Replay, twin: Twin) -> list[dict[str, Any]]:
             if judged is None:
                 continue
             rows.append(
-                {
-                    "step": number,
-                    "action": repro.episode.actions[number - 1] if number else start,
-                    "field": field.name,
-                    "reference": judged.reference[0].tolist(),
-                    "performance": judged.performance[0].tolist(),
-                    "error": float(judged.errors[0]),
-                    "tolerance": tolerance,
-                    "different": field.name in {finding.field for finding in moment.findings},
-                }
+                ReplayedField(
+                    step=number,
+                    action=repro.episode.actions[number - 1] if number else start,
+                    field=field.name,
+                    reference=judged.reference[0].tolist(),
+                    performance=judged.performance[0].tolist(),
+                    error=float(judged.errors[0]),
+                    tolerance=tolerance,
+                    different=field.name in {finding.field for finding in moment.findings},
+                )
             )
     return rows
 
 
-def describe(folder: Path, replayed: Replay, twin: Twin, plant: str | None) -> dict[str, Any]:
-    """The report of a replay (schema overclock.replay/1)."""
-    repro, found = replayed.repro, replayed.finding
-    return {
-        "schema": SCHEMA,
-        "folder": folder,
-        "twin": repro.twin,
-        "precision": repro.precision,
-        "mode": repro.mode,
-        "plant": plant,
-        "backend": repro.backend,
-        "verdict": replayed.verdict,
-        "sentence": replayed.sentence,
-        "recorded": {"field": repro.field, "step": repro.step, "plant": repro.plant},
-        "finding": None if found is None else dataclasses.asdict(found),
-        "steps": step_table(replayed, twin),
-    }
+def describe(folder: Path, replayed: Replay, twin: Twin, plant: str | None) -> ReplayReport:
+    """The report of a replay from a folder, with the bug that was planted for it."""
+    repro = replayed.repro
+    return ReplayReport(
+        folder=str(folder),
+        twin=repro.twin,
+        precision=repro.precision,
+        mode=repro.mode,
+        plant=plant,
+        backend=repro.backend,
+        verdict=replayed.verdict,
+        sentence=replayed.sentence,
+        recorded=RecordedDivergence(field=repro.field, step=repro.step, plant=repro.plant),
+        finding=replayed.finding,
+        steps=step_table(replayed, twin),
+    )
 
 
 def _require_unchanged_reference(repro: Repro, twin: Twin, moments: tuple[Moment, ...]) -> None:

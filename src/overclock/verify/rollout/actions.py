@@ -21,9 +21,7 @@ SourceMaker = Callable[[dict[str, Any]], ActionSource]
 class GuidedSource(Protocol):
     """A source that also chooses episodes and hears about the branches of the reference that each lane reached."""
 
-    def __call__(self, generator: np.random.Generator, observed: Observed) -> np.ndarray:
-        """As any source."""
-        ...
+    def __call__(self, generator: np.random.Generator, observed: Observed) -> np.ndarray: ...
 
     def begin(self, generator: np.random.Generator, lane: int, seed: int) -> int:
         """A new episode starts in a lane; returns the seed it shall start from, usually the proposed one."""

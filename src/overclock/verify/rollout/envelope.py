@@ -9,15 +9,22 @@ The same episodes are also played one step at a time, from the reference's own s
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from overclock.errors import UsageError
+from overclock.results import extended
 from overclock.verify.compare import steering
 from overclock.verify.contract import Envelope, Field, Mode, Twin, difference
 from overclock.verify.rollout.actions import ActionSource, SourceMaker
 from overclock.verify.rollout.lockstep import seeds_of
+from overclock.verify.rollout.result import (
+    EnvelopeCurve,
+    EnvelopeResult,
+    OutsideEnvelope,
+    PerStepCurve,
+    ReachedError,
+)
 from overclock.verify.sides.process import ProcessSubject
 from overclock.verify.sides.subject import Arrays, Observed
 
@@ -51,7 +58,7 @@ def check_envelope(
     source: SourceMaker,
     seed: tuple[int, ...],
     progress: Callable[[int], None] = lambda finished: None,
-) -> dict[str, Any]:
+) -> EnvelopeResult:
     """Play `episodes` of the reference, of its copies and of the performance side; returns what they show."""
     of_episodes, of_actions, of_nudges = np.random.SeedSequence(seed).spawn(3)
     seeds, generator = seeds_of(of_episodes), np.random.default_rng(of_actions)
@@ -90,7 +97,7 @@ def nudged(state: Arrays, envelope: Envelope, generator: np.random.Generator) ->
 
 def judge_errors(
     envelope: Envelope, per_step: float, forced: np.ndarray, free: np.ndarray, apart: np.ndarray
-) -> dict[str, Any]:
+) -> EnvelopeResult:
     """What errors show: those of the performance side, (steps, episodes), and of copies, (copies, steps, episodes).
 
     An episode that is over has NaN. One step may be off by `per_step`. In free running, at every step, the error that
@@ -99,7 +106,7 @@ def judge_errors(
     running = (~np.isnan(free)).sum(axis=1)
     shown = _shown(len(free))
     between = np.concatenate([[0], shown[:-1] + 1])  # where the steps begin that a shown one stands for
-    curves, outside, ratio = [], [], 0.0
+    curves, outside, ratio = list[EnvelopeCurve](), list[OutsideEnvelope](), 0.0
     for share in SHARES:
         ours, copies = quantile(free, share), quantile(apart, share)
         most = np.maximum.accumulate(copies.max(axis=0))
@@ -107,42 +114,44 @@ def judge_errors(
         wrong = np.flatnonzero(judged & ~(ours <= envelope.slack * most))
         if wrong.size:
             step = int(wrong[0])
-            found = {"share": share, "step": step + 1, "error": float(ours[step])}
-            outside.append({**found, "allowed": envelope.slack * float(most[step])})
+            allowed = envelope.slack * float(most[step])
+            outside.append(OutsideEnvelope(share=share, step=step + 1, error=float(ours[step]), allowed=allowed))
         compared = judged & (most > 0)
         ratio = max(ratio, float((ours[compared] / most[compared]).max(initial=0.0)))
         curves.append(
-            {
-                "share": share,
-                "judged_steps": int(judged.sum()),
-                "performance": ours[shown].tolist(),
-                "reference_low": copies.min(axis=0)[shown].tolist(),
-                "reference_high": most[shown].tolist(),
-            }
+            EnvelopeCurve(
+                share=share,
+                judged_steps=int(judged.sum()),
+                performance=ours[shown].tolist(),
+                reference_low=copies.min(axis=0)[shown].tolist(),
+                reference_high=most[shown].tolist(),
+            )
         )
-    first = min(outside, key=lambda one: one["step"], default=None)
+    first = min(outside, key=lambda one: one.step, default=None)
     largest = float(np.nanmax(forced))
-    result = {
-        "verdict": "pass" if first is None and largest <= per_step else "fail",
-        **dataclasses.asdict(envelope),
-        "episodes": int(free.shape[1]),
-        "steps": int(running.sum()),
-        "per_step": per_step,
-        "largest_per_step": largest,
-        "largest_ratio": ratio,
-        "first_outside": first,
-        "reached": [
-            {"error": limit, "performance": _reached(limit, free), "reference": _reached(limit, *apart)}
+    result = extended(
+        EnvelopeResult,
+        envelope,
+        verdict="pass" if first is None and largest <= per_step else "fail",
+        episodes=int(free.shape[1]),
+        steps=int(running.sum()),
+        per_step=per_step,
+        largest_per_step=largest,
+        largest_ratio=ratio,
+        first_outside=first,
+        reached=[
+            ReachedError(error=limit, performance=_reached(limit, free), reference=_reached(limit, *apart))
             for limit in THRESHOLDS
         ],
-        "curve_steps": (shown + 1).tolist(),
-        "curves": curves,
-        "per_step_curves": [
-            {"share": share, "performance": np.maximum.reduceat(quantile(forced, share), between).tolist()}
+        curve_steps=(shown + 1).tolist(),
+        curves=curves,
+        per_step_curves=[
+            PerStepCurve(share=share, performance=np.maximum.reduceat(quantile(forced, share), between).tolist())
             for share in SHARES
         ],
-    }
-    return {**result, "sentence": _sentence(result)}
+        sentence="",
+    )
+    return dataclasses.replace(result, sentence=_sentence(result))
 
 
 def _shown(steps: int) -> np.ndarray:
@@ -169,19 +178,19 @@ def _reached(limit: float, *runs: np.ndarray) -> int | None:
     return int(middle) if math.isfinite(middle) else None
 
 
-def _sentence(result: dict[str, Any]) -> str:
-    first, copies = result["first_outside"], result["copies"]
-    if result["largest_per_step"] > result["per_step"]:
-        return f"a single step is off by {result['largest_per_step']:.1e}, and {result['per_step']:.1e} is allowed"
+def _sentence(result: EnvelopeResult) -> str:
+    first = result.first_outside
+    if result.largest_per_step > result.per_step:
+        return f"a single step is off by {result.largest_per_step:.1e}, and {result.per_step:.1e} is allowed"
     if first is not None:
         return (
-            f"free running leaves what an ulp explains at step {first['step']}: {first['error']:.1e}, and "
-            f"{first['allowed']:.1e} is allowed (for {first['share']:.0%} of the episodes)"
+            f"free running leaves what an ulp explains at step {first.step}: {first.error:.1e}, and "
+            f"{first.allowed:.1e} is allowed (for {first.share:.0%} of the episodes)"
         )
     return (
-        f"free running to the end of {result['episodes']:,} episodes stays in the envelope of {copies} copies of the "
-        f"reference that begin an ulp away (at most {result['largest_ratio']:.2g} times as far, {result['slack']:g} "
-        f"allowed), single steps within {result['largest_per_step']:.1e}"
+        f"free running to the end of {result.episodes:,} episodes stays in the envelope of {result.copies} copies of "
+        f"the reference that begin an ulp away (at most {result.largest_ratio:.2g} times as far, {result.slack:g} "
+        f"allowed), single steps within {result.largest_per_step:.1e}"
     )
 
 

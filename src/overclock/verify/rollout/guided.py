@@ -40,7 +40,6 @@ class CoverageGuided:
         self._taken: dict[int, list[np.ndarray]] = {}
 
     def begin(self, generator: np.random.Generator, lane: int, seed: int) -> int:
-        """As `GuidedSource.begin`."""
         plan: Plan = []
         if self.corpus and generator.random() >= FRESH_SHARE:
             pool = self.corpus[-NEWEST:] if generator.random() < 0.5 else self.corpus
@@ -65,7 +64,6 @@ class CoverageGuided:
         return planned
 
     def learn(self, observed: Observed) -> None:
-        """As `GuidedSource.learn`."""
         for lane in np.flatnonzero(observed.outputs["new_branches"]).tolist():
             self.corpus.append(Kept(self._seeds[lane], tuple(self._taken[lane])))
 

@@ -11,26 +11,21 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from overclock.env import registry
 from overclock.progress import Progress
 from overclock.verify.contract import Mode, Precision, Twin
+from overclock.verify.exhaustive.result import WalkResult
 from overclock.verify.exhaustive.walk import check_exhaustively
 from overclock.verify.repro.episode import Episode
 from overclock.verify.rollout.actions import SourceMaker, controlled, random_legal, sticky
 from overclock.verify.rollout.envelope import LEAST_EPISODES, check_envelope
 from overclock.verify.rollout.guided import coverage_guided
 from overclock.verify.rollout.lockstep import compare_sides
-from overclock.verify.rollout.result import UNIFORM, RolloutResult
+from overclock.verify.rollout.result import UNIFORM, EnvelopeResult, RolloutLevel, RolloutResult
 from overclock.verify.rollout.trained_player import trained
-from overclock.verify.sides.kept import Sides
+from overclock.verify.sides.pair import Sides
 
-SUMMARY = (
-    "mode", "precision", "actions", "passed", "episodes", "steps", "terminated", "truncated", "cut", "excused_flags",
-    "excusable_flags", "limit_reason", "too_many_excused", "beyond_horizon", "free_running_reason", "divergence_bound",
-    "branches",
-)  # fmt: skip
 GUIDED = "coverage-guided"
 ENVELOPE = 1_000  # keeps its episodes apart from those of the comparisons, which are numbered from 1
 LONG_SHARE = 10  # one long episode (of a player that does well) for this many random ones
@@ -57,7 +52,7 @@ class Comparison:
 
     @property
     def title(self) -> str:
-        """In words."""
+        """Where the actions come from, the precision and the mode, in words."""
         return f"{self.actions} actions, {self.precision}, {self.mode.replace('_', ' ')}"
 
 
@@ -68,7 +63,7 @@ def check_rollouts(
     seed: int,
     timeout: float,
     progress: Progress,
-) -> tuple[dict[str, Any], Diverging | None]:
+) -> tuple[RolloutLevel, Diverging | None]:
     """Every comparison that the twin allows; also returns the first episode that diverged.
 
     `controller` is the entry point of the environment's scripted player, where it has one.
@@ -89,21 +84,19 @@ def check_rollouts(
         enveloped = _enveloped(sides, twin, episodes, (seed, ENVELOPE), progress)
     walked = None if twin.exhaustive is None else check_exhaustively(twin, timeout=timeout, **twin.exhaustive)
     found = {"pass" if result.passed else "fail" for result in results}
-    found |= {part["verdict"] for part in (walked, enveloped) if part is not None}
-    level = {
-        "level": 3,
-        "name": "rollout",
-        "verdict": next(verdict for verdict in ("fail", "could not verify", "pass") if verdict in found),
-        "comparisons": [describe(result) for result in results],
-        "exhaustive": walked,
-        "envelope": enveloped,
-    }
+    found |= {part.verdict for part in (walked, enveloped) if part is not None}
+    level = RolloutLevel(
+        verdict=next(verdict for verdict in ("fail", "could not verify", "pass") if verdict in found),
+        comparisons=[result.summary() for result in results],
+        exhaustive=walked,
+        envelope=enveloped,
+    )
     return level, next(filter(None, map(diverging, results)), None) or _walked_into(walked)
 
 
 def _enveloped(
     sides: Sides, twin: Twin, episodes: int, seed: tuple[int, ...], progress: Progress
-) -> dict[str, Any] | None:
+) -> EnvelopeResult | None:
     """Free running of a chaotic system beside the reference's own spread, where the contract asks for it.
 
     Every round of episodes is played ten times and more, so that its lanes are shared out evenly.
@@ -124,13 +117,13 @@ def diverging(result: RolloutResult) -> Diverging | None:
     return None if episode is None else Diverging(episode, result.mode, result.precision)
 
 
-def _walked_into(walked: dict[str, Any] | None) -> Diverging | None:
+def _walked_into(walked: WalkResult | None) -> Diverging | None:
     """The one step from a given state that an exhaustive walk found to differ."""
-    found = None if walked is None else walked["first_mismatch"]
-    if walked is None or found is None or found["draws"]:  # no episode leads to a number that was chosen
+    found = None if walked is None else walked.first_mismatch
+    if walked is None or found is None or found.draws:  # no episode leads to a number that was chosen
         return None
-    begins = {"state": found["state_before"], "actions": (found["action"],)} if found["state_before"] else {}
-    return Diverging(Episode(seed=0, **begins), "per_step", walked["precision"])
+    episode = Episode(0, (found.action,), state=dict(found.state_before)) if found.state_before else Episode(0)
+    return Diverging(episode, "per_step", walked.precision)
 
 
 def plan(
@@ -160,25 +153,6 @@ def plan(
 def _modes(twin: Twin, precision: Precision) -> tuple[Mode, ...]:
     """How sources other than random play are compared: a tolerance for episodes says little after a long one."""
     return ("per_step", "free_running") if twin.contracts[precision].exact else ("per_step",)
-
-
-def describe(result: RolloutResult) -> dict[str, Any]:
-    """A comparison as plain data."""
-    described: dict[str, Any] = {key: getattr(result, key) for key in SUMMARY}
-    described["fields"] = [
-        {
-            "name": field.field.name,
-            "compared": field.compared,
-            "largest_error": field.largest_error,
-            "tolerance": field.tolerance,
-            "reason": field.field.reason,
-            "passed": field.first_divergence is None,
-        }
-        for field in result.fields.values()
-    ]
-    first = result.first_divergence
-    described["first_divergence"] = None if first is None else dataclasses.asdict(first)
-    return described
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,7 +13,7 @@ from overclock.verify.compare import judge, steering
 from overclock.verify.contract import Contract, Mode, Precision, Twin
 from overclock.verify.repro.episode import History
 from overclock.verify.rollout.actions import ActionSource, GuidedSource, SourceMaker
-from overclock.verify.rollout.result import Divergence, FieldResult, RolloutResult
+from overclock.verify.rollout.result import Branches, Divergence, FieldResult, RolloutResult
 from overclock.verify.sides.process import CouldNotVerifyError, ProcessSubject
 from overclock.verify.sides.soundness import Form, require_same_actions
 from overclock.verify.sides.subject import Observed
@@ -138,7 +138,7 @@ class _Comparison:
             perf = performance.reset(ended, seeds, ref.draws)
             self._compare(ref, perf, None, None, counted & ended, seeds)
         if guided is not None:
-            self.result.branches = reference.ask("branches")
+            self.result.branches = Branches(**reference.ask("branches"))
         self._require_all_seen()
         return self.result
 

@@ -1,34 +1,147 @@
 """What a comparison of whole episodes saw: counts, the largest error of every field, where the sides first part."""
 
 import dataclasses
-from typing import Any
+from typing import Literal
 
-from overclock.verify.compare import too_many_excused
-from overclock.verify.contract import Field, Mode, Precision
+from overclock.results import Values
+from overclock.verify.compare import ComparedField, too_many_excused
+from overclock.verify.contract import Envelope, Field, Mode, Precision
+from overclock.verify.exhaustive.result import WalkResult
 from overclock.verify.repro.episode import Episode
 from overclock.verify.statistics import bound_clean_episodes
 
 UNIFORM = "uniform"  # random legal actions, as a comparison names them
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
 class Divergence:
-    """The first place where a field left its tolerance."""
+    """The first place where a field left its tolerance; `action` is None after a reset."""
 
     field: str
     episode_seed: int
     step: int
-    reference: Any
-    performance: Any
+    reference: object
+    performance: object
     error: float
     tolerance: float
-    state_before: dict[str, Any]
-    action: Any
+    state_before: Values
+    action: object
+
+
+@dataclasses.dataclass(frozen=True)
+class Branches:
+    """Branch outcomes of the reference's functions that ran, and its functions that never ran."""
+
+    reached: list[str]
+    missed: list[str]
+    never_entered: list[str]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ComparisonResult:
+    """A comparison of whole episodes; see `RolloutResult`, of which this is the part that reports keep."""
+
+    mode: Mode
+    precision: Precision
+    actions: str
+    passed: bool
+    episodes: int
+    steps: int
+    terminated: int
+    truncated: int
+    cut: int = 0
+    excused_flags: int = 0
+    excusable_flags: int = 0
+    limit_reason: str = ""
+    too_many_excused: bool = False
+    beyond_horizon: int = 0
+    free_running_reason: str = ""
+    divergence_bound: float | None
+    branches: Branches | None
+    fields: list[ComparedField]
+    first_divergence: Divergence | None
+
+    @property
+    def title(self) -> str:
+        """Where the actions came from, the precision and the mode, in words."""
+        return f"{self.actions} actions, {self.precision}, {self.mode.replace('_', ' ')}"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OutsideEnvelope:
+    """The first step at which a share of the episodes is further off than the envelope allows."""
+
+    share: float
+    step: int
+    error: float
+    allowed: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReachedError:
+    """The step at which the median episode's error passes a size, on both sides; None where it never does."""
+
+    error: float
+    performance: int | None
+    reference: int | None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EnvelopeCurve:
+    """The error that a share of the episodes stays below, against the step, beside the copies of the reference."""
+
+    share: float
+    judged_steps: int
+    performance: list[float]
+    reference_low: list[float]
+    reference_high: list[float]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PerStepCurve:
+    """The error of single steps that a share of the episodes stays below, against the step."""
+
+    share: float
+    performance: list[float]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Verdict:
+    verdict: Literal["pass", "fail"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EnvelopeResult(Envelope, _Verdict):
+    """Free running of a chaotic system beside the reference's own spread, with the contract's `Envelope`."""
+
+    episodes: int
+    steps: int
+    per_step: float
+    largest_per_step: float
+    largest_ratio: float
+    first_outside: OutsideEnvelope | None
+    reached: list[ReachedError]
+    curve_steps: list[int]
+    curves: list[EnvelopeCurve]
+    per_step_curves: list[PerStepCurve]
+    sentence: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RolloutLevel:
+    """The result of level 3: comparisons, and where the twin asks for them a walk over all states and an envelope."""
+
+    level: Literal[3] = 3
+    name: Literal["rollout"] = "rollout"
+    verdict: Literal["pass", "fail", "could not verify"]
+    comparisons: list[ComparisonResult]
+    exhaustive: WalkResult | None
+    envelope: EnvelopeResult | None = None
 
 
 @dataclasses.dataclass
 class FieldResult:
-    """One field over a whole comparison."""
+    """One field over a comparison that is running."""
 
     field: Field
     tolerance: float
@@ -56,7 +169,7 @@ class RolloutResult:
     beyond_horizon: int = 0  # free-running steps not compared, past the contract's horizon
     free_running_reason: str = ""
     fields: dict[str, FieldResult] = dataclasses.field(default_factory=dict)
-    branches: dict[str, list[str]] | None = None  # of the reference, where the actions were guided by them
+    branches: Branches | None = None  # of the reference, where the actions were guided by them
 
     @property
     def passed(self) -> bool:
@@ -87,6 +200,21 @@ class RolloutResult:
         """The episode of `first_divergence`, up to there: what `shrink` starts from."""
         return None if (first := self._first()) is None else first.episode
 
+    def summary(self) -> ComparisonResult:
+        """What reports keep of it: counts, errors by field, the first divergence, and not its episode."""
+        own = {name: getattr(self, name) for name in _SUMMARY}
+        fields = [
+            ComparedField(
+                name=one.field.name, compared=one.compared, largest_error=one.largest_error, tolerance=one.tolerance,
+                reason=one.field.reason, passed=one.first_divergence is None,
+            )
+            for one in self.fields.values()
+        ]  # fmt: skip
+        return ComparisonResult(**own, fields=fields)
+
     def _first(self) -> FieldResult | None:
         found = [(result.first_divergence.step, result) for result in self.fields.values() if result.first_divergence]
         return min(found, key=lambda pair: pair[0], default=(0, None))[1]
+
+
+_SUMMARY = tuple(field.name for field in dataclasses.fields(ComparisonResult) if field.name != "fields")

@@ -64,7 +64,7 @@ class PlainBorder:
     """For observations that are arrays, and actions that are arrays or single numbers."""
 
     def shown(self, space: gymnasium.Space[Any], obs: Any) -> Any:
-        """As it is."""
+        """Show the observation as the environment returned it."""
         return obs
 
     def taken(self, space: gymnasium.Space[Any], action: np.ndarray) -> Any:
@@ -120,7 +120,6 @@ class GymnasiumSubject:
         return self._envs
 
     def describe(self) -> dict[str, Any]:
-        """As `Subject.describe`."""
         return {**self._border.described(self._envs[0].action_space), "calls": ["trace", "branches"]}
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
@@ -135,7 +134,6 @@ class GymnasiumSubject:
         return Observed({"obs": np.stack(self._obs), **self._mask()}, self._state(), _stack(self._draws))
 
     def step(self, actions: np.ndarray, draws: Arrays | None = None) -> Observed:
-        """As `Subject.step`."""
         rows, step_draws, new_branches = [], [], np.zeros(self.num_envs, np.int32)
         for lane, env in enumerate(self._envs):
             action = self._border.taken(env.action_space, actions[lane])
@@ -155,7 +153,6 @@ class GymnasiumSubject:
         return Observed(outputs, self._state(), _stack(step_draws))
 
     def set_state(self, state: Arrays) -> None:
-        """As `Subject.set_state`."""
         for lane, env in enumerate(self._envs):
             self._write_state(env, {name: values[lane] for name, values in state.items()})
 

@@ -13,6 +13,7 @@ from overclock.env.autoreset import select
 from overclock.env.environment import Environment, EnvState
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Box, Discrete, MultiDiscrete
+from overclock.results import encode
 from overclock.vector.fused import lane_map, require_kernel
 from overclock.vector.host import flatten_state
 from overclock.verify.exhaustive.cells import Cells
@@ -73,7 +74,6 @@ class JaxSubject:
         return self._env, self._params
 
     def describe(self) -> dict[str, Any]:
-        """As `Subject.describe`."""
         space = self._env.action_space(self._params)
         more: dict[str, Any] = {"calls": ["metamorphic", *(["cells"] if self._draws_one_number() else [])]}
         if self._env.num_players > 1:
@@ -108,7 +108,6 @@ class JaxSubject:
         return self._observed(outputs, draws)
 
     def set_state(self, state: Arrays) -> None:
-        """As `Subject.set_state`."""
         rules = unflatten({name: values for name, values in state.items() if name != "steps"}, self._lanes.rules)
         self._lanes = EnvState(rules=rules, steps=jnp.asarray(state["steps"], jnp.int32))
 
@@ -136,7 +135,7 @@ class JaxSubject:
         self._checks = self._checks or SelfChecks(
             self._env, self._params, strays=strays or {}, backend=self.backend or "xla"
         )
-        return self._checks.run(check)
+        return encode(self._checks.run(check))
 
     def _reset_lane(self, chosen: Any, draw: Any, lane: EnvState) -> tuple[EnvState, dict[str, Any]]:
         lane = select(chosen, self._env.begin(draw, self._params), lane)

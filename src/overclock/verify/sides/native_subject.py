@@ -48,7 +48,6 @@ class NativeSubject:
         self._batch = load(batch)(num_envs, "off", seed=0, **options)
 
     def describe(self) -> dict[str, Any]:
-        """As `Subject.describe`."""
         space = self._batch.action_space
         if isinstance(space, Discrete):
             return {"kind": "discrete", "n": space.n}

@@ -21,7 +21,7 @@ class Patch:
     new: str
 
     def apply(self, source: str) -> str:
-        """The changed source."""
+        """The source with the patch in it; raises UsageError where the text to replace is not there exactly once."""
         if source.count(self.old) != 1:
             raise UsageError(f"'{self.old}' stands {source.count(self.old)} times in {self.module}, expected once.")
         return source.replace(self.old, self.new)

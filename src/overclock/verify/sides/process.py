@@ -74,19 +74,15 @@ class ProcessSubject:
             raise
 
     def describe(self) -> dict[str, Any]:
-        """As `Subject.describe`."""
         return self.description
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
-        """As `Subject.reset`."""
         return self._observed("reset", mask=mask, seeds=seeds, draws=draws)
 
     def step(self, actions: np.ndarray, draws: Arrays | None = None) -> Observed:
-        """As `Subject.step`."""
         return self._observed("step", actions=actions, draws=draws)
 
     def set_state(self, state: Arrays) -> None:
-        """As `Subject.set_state`."""
         self._call("set_state", state=state)
 
     def cells(self, values: np.ndarray, actions: np.ndarray | None) -> Cells:

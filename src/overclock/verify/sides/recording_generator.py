@@ -59,7 +59,7 @@ class RecordingGenerator(np.random.Generator):
         return np.random.Generator.bit_generator.__get__(self)  # pyright: ignore[reportAttributeAccessIssue]
 
     def spawn(self, n_children: int) -> NoReturn:
-        """Not recorded, so refused."""
+        """Raise: draws of a spawned generator would not be recorded."""
         _refuse("np_random.spawn")
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ must keep its names, shapes and dtypes, and must not be NaN. Whether it can be p
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,6 +20,20 @@ from overclock.verify.sides.subject import Arrays, Observed, SubjectSpec
 
 AGAIN = "in a second run of the same process"
 ELSEWHERE = "in another process with other string hashes and the lanes in reverse order"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReferenceCheck:
+    """What was compared of a reference with itself; `set_state` says whether it can be put into a state."""
+
+    name: Literal["reference against itself"] = "reference against itself"
+    passed: bool = True
+    runs: int = 3
+    steps: int
+    episodes: int
+    fields: list[str]
+    set_state: str
+    seed: int
 
 
 @dataclasses.dataclass
@@ -39,8 +53,8 @@ def check_reference(
     seed: int = 0,
     timeout: float = 120.0,
     source: SourceMaker | None = None,
-) -> dict[str, Any]:
-    """What was compared; raises CouldNotVerifyError with one sentence where the reference is not reproducible or sound.
+) -> ReferenceCheck:
+    """Run the reference three times; raises CouldNotVerifyError where it is not reproducible or not sound.
 
     `source` chooses the actions: uniform (among the legal ones, where there is a mask) if it is not given.
     """
@@ -54,16 +68,8 @@ def check_reference(
         _require_same(events, _repeat(other, events, backwards), ELSEWHERE)
         set_state = _check_set_state(other, events, choose, seed)
     ends = sum(int(_ended(event.shown).sum()) for event in events if event.actions is not None)
-    return {
-        "name": "reference against itself",
-        "passed": True,
-        "runs": 3,
-        "steps": lanes * steps,
-        "episodes": ends,
-        "fields": [name for name, _ in named(events[1].shown)],
-        "set_state": set_state,
-        "seed": seed,
-    }
+    fields = [name for name, _ in named(events[1].shown)]
+    return ReferenceCheck(steps=lanes * steps, episodes=ends, fields=fields, set_state=set_state, seed=seed)
 
 
 def _with_hashes(spec: SubjectSpec, hash_seed: str) -> SubjectSpec:

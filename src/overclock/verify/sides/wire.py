@@ -33,7 +33,7 @@ def encode(value: Any) -> Any:
 
 
 def decode(value: Any) -> Any:
-    """The inverse of `encode`."""
+    """A value in which the JSON objects of `encode` are arrays again."""
     if isinstance(value, dict):
         if value.keys() == {"dtype", "shape", "base64"}:
             flat = np.frombuffer(base64.b64decode(value["base64"]), np.dtype(value["dtype"]))
@@ -43,7 +43,7 @@ def decode(value: Any) -> Any:
 
 
 def write_message(stream: BinaryIO, message: dict[str, Any]) -> None:
-    """Send one message."""
+    """Send one message: its length, then its JSON."""
     body = json.dumps(encode(message)).encode()
     stream.write(LENGTH.pack(len(body)) + body)
     stream.flush()

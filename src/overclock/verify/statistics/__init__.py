@@ -11,8 +11,6 @@ from overclock._lazy import lazy_names
 if TYPE_CHECKING:
     from overclock.verify.statistics.bounds import bound_clean_episodes, episodes_needed
     from overclock.verify.statistics.equivalence import (
-        Equivalence,
-        Verdict,
         tost_paired,
         tost_paired_summary,
         tost_welch,
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from overclock.verify.statistics.margin import Margin, aa_noise, default_margin
     from overclock.verify.statistics.power import group_size_needed, pairs_needed, power_paired, power_welch
     from overclock.verify.statistics.sequential import look_sizes, looks_alpha
+    from overclock.verify.statistics.verdict import Equivalence, Verdict
     from overclock.verify.statistics.visitation import Visitation, compare_visitation
     from overclock.verify.statistics.win_rates import WinRates, compare_win_rates, compare_win_rates_of_policies
 
@@ -37,12 +36,13 @@ __getattr__, __dir__ = lazy_names(
     {
         **dict.fromkeys(["bound_clean_episodes", "episodes_needed"], f"{_HERE}.bounds"),
         **dict.fromkeys(
-            ["Equivalence", "Verdict", "tost_paired", "tost_paired_summary", "tost_welch", "tost_welch_summary"],
+            ["tost_paired", "tost_paired_summary", "tost_welch", "tost_welch_summary"],
             f"{_HERE}.equivalence",
         ),
         **dict.fromkeys(["Margin", "aa_noise", "default_margin"], f"{_HERE}.margin"),
         **dict.fromkeys(["group_size_needed", "pairs_needed", "power_paired", "power_welch"], f"{_HERE}.power"),
         **dict.fromkeys(["look_sizes", "looks_alpha"], f"{_HERE}.sequential"),
+        **dict.fromkeys(["Equivalence", "Verdict"], f"{_HERE}.verdict"),
         **dict.fromkeys(["Visitation", "compare_visitation"], f"{_HERE}.visitation"),
         **dict.fromkeys(["WinRates", "compare_win_rates", "compare_win_rates_of_policies"], f"{_HERE}.win_rates"),
     },

@@ -37,7 +37,7 @@ def t_critical(alpha: float, df: float) -> float:
 
 
 def normal_below(z: np.ndarray | float) -> np.ndarray:
-    """Standard normal distribution function."""
+    """The cumulative distribution function of the standard normal distribution."""
     return special.ndtr(z)
 
 

@@ -6,7 +6,6 @@ which matters at the ten or so policies one can afford to train.
 
 import math
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 
@@ -18,8 +17,8 @@ from overclock.verify.statistics.distributions import (
     normal_critical,
     t_critical,
 )
+from overclock.verify.statistics.verdict import Verdict
 
-Verdict = Literal["equivalent", "different", "inconclusive"]
 LARGEST_N = 10_000_000  # beyond it the answer is "not practical", not a number
 
 

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from overclock.errors import UsageError
 from overclock.verify.statistics.distributions import check_levels, normal_below, normal_critical, t_critical
 from overclock.verify.statistics.equivalence import verdict_of
-from overclock.verify.statistics.power import Verdict, pairs_needed
+from overclock.verify.statistics.power import pairs_needed
+from overclock.verify.statistics.verdict import Verdict
 
 FEWEST_POLICIES = 5  # fewer have too few distinct resamples for a percentile
 

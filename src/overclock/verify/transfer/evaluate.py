@@ -50,7 +50,7 @@ class Draws:
 
 @dataclasses.dataclass(frozen=True)
 class Played:
-    """A finished episode."""
+    """A finished episode: its return, its randomness, and its states where they were kept."""
 
     total: float
     length: int

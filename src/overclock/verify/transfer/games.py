@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from overclock.verify.sides.subject import SubjectSpec
 from overclock.verify.transfer.evaluate import Job, Played, Table, play
 from overclock.verify.transfer.plan import TransferPlan
 from overclock.verify.transfer.policies import Players, PolicyName, Side, train_sides
+from overclock.verify.transfer.result import Curve
 
 VISITED_EPISODES = 20  # of every policy whose states are compared; more show little and cost much
 PROCESSES = max(2, min(cores(), 16))  # of the reference, which takes long; performance sides with their bugs at once
@@ -44,7 +45,7 @@ class Games:
         self.reference: Record = {}
         self.performance: Record = {}
         self.bugs: dict[str, Record] = {}
-        self.curves: dict[str, Any] = {}
+        self.curves: dict[str, Curve] = {}
         self.seconds: dict[str, float] = {}
         self._crew = Crew(timeout)
         fields = (field.name for field in twin.contracts[plan.precision].fields)

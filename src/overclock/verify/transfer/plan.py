@@ -12,9 +12,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from overclock.errors import UsageError
+from overclock.results import decode
 from overclock.verify.contract import Precision
 from overclock.verify.sides.subject import SubjectSpec
 from overclock.verify.statistics import looks_alpha
+from overclock.verify.transfer.result import RegisteredPlan
 
 RANDOM = "random"
 TRAINED = "trained"
@@ -88,9 +90,9 @@ class TransferPlan:
         training = {**self.training, "total_steps": min(QUICK_STEPS, self.training.get("total_steps", QUICK_STEPS))}
         return dataclasses.replace(self, training=training, seeds=3, looks=1, episodes=20)
 
-    def registered(self, twin: str, seed: int) -> dict[str, Any]:
-        """The plan as JSON values with its fingerprint, which also covers the twin's name and the seed."""
+    def registered(self, twin: str, seed: int) -> RegisteredPlan:
+        """The plan with its fingerprint, which also covers the twin's name and the seed."""
         reference = None if self.reference_env is None else self.reference_env.as_json()
         content = {"twin": twin, "seed": seed, **dataclasses.asdict(self), "reference_env": reference}
         text = json.dumps(content, sort_keys=True)
-        return {**json.loads(text), "sha256": hashlib.sha256(text.encode()).hexdigest()}
+        return decode(RegisteredPlan, {**json.loads(text), "sha256": hashlib.sha256(text.encode()).hexdigest()})

@@ -27,6 +27,7 @@ from overclock.verify.sides.crew import Crew
 from overclock.verify.sides.process import CouldNotVerifyError
 from overclock.verify.sides.subject import Arrays, SubjectSpec
 from overclock.verify.transfer.plan import TransferPlan
+from overclock.verify.transfer.result import Curve
 from overclock.verify.transfer.training import performance_trainer, reference_trainer
 
 Side = Literal["performance", "reference"]
@@ -50,7 +51,7 @@ class Trained:
 
     agent: Agent
     policies: Mapping[PolicyName, Arrays]
-    curve: dict[str, Any]
+    curve: Curve
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -154,26 +155,26 @@ def _train(
     return _Share(side, about, policies, returns, seconds)
 
 
-def _curve(returns: np.ndarray, seconds: np.ndarray, steps_per_update: int) -> dict[str, Any]:
+def _curve(returns: np.ndarray, seconds: np.ndarray, steps_per_update: int) -> Curve:
     """Return against environment steps and against seconds, as mean and band over the seeds, and seed by seed."""
     if not len(returns):
-        return {"steps": [], "seconds": [], "mean": [], "low": [], "high": [], "band": list(BAND), "seeds": []}
+        return Curve(steps=[], seconds=[], mean=[], low=[], high=[], band=list(BAND))
     for update in range(1, len(returns)):  # an update without a finished episode shows the one before
         returns[update] = np.where(np.isnan(returns[update]), returns[update - 1], returns[update])
     seconds = np.cumsum(seconds)
     shown = np.unique(np.linspace(0, len(returns) - 1, min(len(returns), CURVE_POINTS)).round().astype(int))
     rows = [row[np.isfinite(row)] for row in returns[shown]]
-    return {
-        "steps": ((shown + 1) * steps_per_update).tolist(),
-        "seconds": [round(float(value), 4) for value in seconds[shown]],
-        "mean": [round(float(row.mean()), 4) if row.size else None for row in rows],
-        "low": [round(float(np.percentile(row, BAND[0])), 4) if row.size else None for row in rows],
-        "high": [round(float(np.percentile(row, BAND[1])), 4) if row.size else None for row in rows],
-        "band": list(BAND),
-        "seeds": [
+    return Curve(
+        steps=((shown + 1) * steps_per_update).tolist(),
+        seconds=[round(float(value), 4) for value in seconds[shown]],
+        mean=[round(float(row.mean()), 4) if row.size else None for row in rows],
+        low=[round(float(np.percentile(row, BAND[0])), 4) if row.size else None for row in rows],
+        high=[round(float(np.percentile(row, BAND[1])), 4) if row.size else None for row in rows],
+        band=list(BAND),
+        seeds=[
             [round(float(value), 4) if np.isfinite(value) else None for value in column] for column in returns[shown].T
         ],
-    }
+    )
 
 
 class Players:

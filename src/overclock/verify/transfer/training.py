@@ -80,7 +80,7 @@ class _Trainer:
         return {"seconds": np.array(seconds), **{name: np.stack([row[name] for row in rows]) for name in SHOWN}}
 
     def begin(self, seeds: np.ndarray) -> None:
-        """Start new runs."""
+        """Start a new training run for every seed."""
         raise NotImplementedError
 
     def weights(self) -> Arrays:
@@ -112,11 +112,9 @@ class PerformanceTrainer(_Trainer):
         self._init, self._jit_update = jax.jit(jax.vmap(trainer.init)), jax.jit(jax.vmap(trainer.update))
 
     def begin(self, seeds: np.ndarray) -> None:
-        """As `_Trainer.begin`."""
         self._state, self._compiled = self._init(_keys(seeds)), False
 
     def weights(self) -> Arrays:
-        """As `_Trainer.weights`."""
         return flatten_state(self._state.learner.params)
 
     def _compile(self) -> None:
@@ -138,12 +136,10 @@ class ReferenceTrainer(_Trainer):
         self.agent = make_agent(one.observation_space, one.action_space, self.config)
 
     def begin(self, seeds: np.ndarray) -> None:
-        """As `_Trainer.begin`."""
         lanes = self._lanes(len(seeds) * self.config.num_envs)
         self._runs, self._compiled = HostRuns(lanes, self.agent, self.config, seeds.tolist()), False
 
     def weights(self) -> Arrays:
-        """As `_Trainer.weights`."""
         return flatten_state(self._runs.learner.params)
 
     def _compile(self) -> None:

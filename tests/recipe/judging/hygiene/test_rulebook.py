@@ -15,6 +15,7 @@ from overclock.recipe.judging.hygiene import Limits, check_source
 from overclock.recipe.judging.hygiene.names import BUILTINS
 from overclock.recipe.judging.hygiene.rulebook import rulebook
 from overclock.recipe.judging.rust.rulebook import rust_rulebook
+from overclock.recipe.judging.verdict import failure
 from overclock.recipe.loop.briefing import Briefing
 
 # Where a rule's name stands: the third argument of a finding, the second of the visitors' `add`, first of a pair.
@@ -63,9 +64,9 @@ def test_a_refusal_names_a_rule_of_the_book(tmp_path, line, rule, told):
 def test_every_prompt_of_a_run_shows_the_book(tmp_path, target):
     project = dataclasses.replace(small_project(tmp_path / "pond", constant_kib=7), target=target)
     briefing, (module,) = Briefing(project, project.scenarios), project.modules
-    failure = {"sentences": ["off by one"]}
     prompts = [
-        briefing.translate("t", module), briefing.repair("t", failure, 1, (1, 2), ()), briefing.optimise("t", {}, []),
+        briefing.translate("t", module), briefing.repair("t", failure(1, ["off by one"]), 1, (1, 2), ()),
+        briefing.optimise("t", {}, []),
     ]  # fmt: skip
     book = rulebook(project.hygiene) if target == "jax" else rust_rulebook(project.hygiene)
     assert "7 KiB" in book["constants"]

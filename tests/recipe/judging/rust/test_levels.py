@@ -65,28 +65,28 @@ def recording(contract, reference):
 def test_an_honest_translation_passes_levels_1_to_3(twin, recording):
     honest = twin()
     found = level_1.check_recorded(honest, recording)
-    assert found["verdict"] == "pass", found["first_failure"]
-    assert {module["name"] for module in found["modules"]} == {
+    assert found.verdict == "pass", found.first_failure
+    assert {module.name for module in found.modules} == {
         "spaces", "draw", "draw_later", "draw_known", "reset", "transition", "observe", "time_limit",
     }  # fmt: skip
-    assert len(found["gate"]["exported"]) == 6
+    assert len(found.gate.exported) == 6
     scenarios = [
         record_scenario(honest, "falls", "steady pushes end the episode", {"seed": 3}, [1] * 10),
         record_scenario(honest, "lasts", "alternating pushes reach the time limit", {"seed": 4}, [0, 1] * 10),
     ]
     assert scenarios[1].steps[-1].expect["truncated"]
     found = check_interactions(honest, scenarios=scenarios)
-    assert found["verdict"] == "pass"
-    assert [check["passed"] for check in found["metamorphic"]] == [True] * 6
+    assert found.verdict == "pass"
+    assert [check.passed for check in found.metamorphic] == [True] * 6
     found, diverging = check_rollouts(honest, None, 8, 0, 120.0, lambda what, done, total: None)
-    assert (found["verdict"], diverging) == ("pass", None)
+    assert (found.verdict, diverging) == ("pass", None)
 
 
 def test_level_1_names_the_field_of_a_sign_error(twin, recording):
     found = level_1.check_recorded(twin(crates.SIGN_ERROR), recording)
-    first = found["first_failure"]
-    assert (found["verdict"], first["module"], first["field"]) == ("fail", "transition", "state")
-    velocity = [abs(a - b) for a, b in zip(first["reference"], first["performance"], strict=True)]
+    first = found.first_failure
+    assert (found.verdict, first.module, first.field) == ("fail", "transition", "state")
+    velocity = [abs(a - b) for a, b in zip(first.reference, first.performance, strict=True)]
     assert np.argmax(velocity) == 1  # of the cart
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overclock.recipe.judging.rust.library import Library, named
+from overclock.results import encode
 from overclock.verify.contract import difference
 from overclock.verify.interaction.metamorphic_rules import EXACT, STEPS, Rule, verdict
 from overclock.verify.sides.subject import Arrays
@@ -53,7 +54,7 @@ def check(library: Library, name: str, seed: int = 0) -> dict[str, Any]:
             pairs = [_again(library, leg, np.arange(LANES), THREADS) for leg in journey]
         case _:
             raise ValueError(f"there is no check '{name}'")
-    return verdict(name, *_worst(pairs), rules=RULES)
+    return encode(verdict(name, *_worst(pairs), rules=RULES))
 
 
 def travel(library: Library, seed: int) -> list[Leg]:
