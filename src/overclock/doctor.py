@@ -99,7 +99,7 @@ class DoctorReport:
 
 
 def examine() -> DoctorReport:
-    """Ask everything. Never raises."""
+    """Ask everything and return the whole picture; never raises."""
     import overclock
 
     facts = JaxFacts()

@@ -34,7 +34,7 @@ class Canvas:
         self._draw.rounded_rectangle(_large(left, top, right, bottom), rounding * SUPERSAMPLING, colour)
 
     def disc(self, centre: Place, radius: float, colour: Colour) -> None:
-        """A full circle."""
+        """Draw a full circle around a point."""
         x, y = centre
         self._draw.ellipse(_large(x - radius, y - radius, x + radius, y + radius), colour)
 

@@ -11,7 +11,7 @@ class OverclockError(Exception):
 
 
 class UsageError(OverclockError, ValueError):
-    """An argument is wrong."""
+    """An argument or option is wrong; the message says what would be right."""
 
 
 class UnknownEnvironmentError(OverclockError, KeyError):

@@ -25,7 +25,7 @@ class Screen(Protocol):
     """Where a game is shown and its keys come from."""
 
     def size(self) -> tuple[int, int]:
-        """Columns and rows."""
+        """The columns and rows of the terminal's window."""
         ...
 
     def keys(self, deadline: float) -> list[str]:

@@ -3,10 +3,10 @@
 import re
 
 from recipe.cartpole_candidates import VERSIONS
-from recipe.fake_model.model import ScriptedModel
-from recipe.fake_model.script import Turn
 
 from overclock.recipe.gateway import Tokens
+from overclock.recipe.gateway.scripted.model import ScriptedModel
+from overclock.recipe.gateway.scripted.script import Turn
 
 TASK = re.compile(r"overclock task: (\S+) -->")
 

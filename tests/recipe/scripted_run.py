@@ -31,6 +31,7 @@ from overclock.recipe.project.project import (
 from overclock.recipe.runs.journal import Journal
 from overclock.recipe.runs.report import run_report
 from overclock.recipe.runs.run import Run
+from overclock.results import encode
 from overclock.verify.repro.result import BothSides, ReproSummary, StatesAround
 from overclock.verify.sides.process import CouldNotVerifyError
 
@@ -194,7 +195,7 @@ class ScriptedRun:
 
     def report(self):
         with Run.open(self.run) as run:
-            return run_report(run)
+            return encode(run_report(run))
 
 
 def first_events_of(story, folder, count):

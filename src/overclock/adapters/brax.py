@@ -146,7 +146,7 @@ class FreshResetWrapper(Wrapper):
     """
 
     def reset(self, rng: jax.Array) -> State:
-        """Start every lane."""
+        """Start every lane; what it sees stands as its last observation until an episode ends."""
         state = self.env.reset(rng)
         state.info["final_observation"] = state.obs
         return state

@@ -45,12 +45,10 @@ class EnvPoolSpec:
 
     @property
     def gymnasium_observation_space(self) -> Any:
-        """The same as `observation_space`."""
         return self.observation_space
 
     @property
     def gymnasium_action_space(self) -> Any:
-        """The same as `action_space`."""
         return self.action_space
 
 

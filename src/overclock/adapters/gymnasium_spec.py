@@ -17,7 +17,6 @@ class OverclockSpec(EnvSpec):
 
     @property
     def max_episode_steps(self) -> Any:
-        """As Gymnasium's field."""
         if self._limit == OWN_LIMIT:
             _, params = registry.make(self.id.rpartition("/")[2])
             self._limit = None if params.max_steps is None else int(params.max_steps)

@@ -73,7 +73,7 @@ class _GymnaxView:
 
     @property
     def name(self) -> str:
-        """The environment's class name."""
+        """What gymnax calls an environment by: the name of its class."""
         return type(self.env).__name__
 
     @property
@@ -94,7 +94,7 @@ class _GymnaxView:
 
     @functools.partial(jax.jit, static_argnames="self")
     def reset(self, key: jax.Array, params: Any = None) -> tuple[Obs, EnvState]:
-        """Start an episode."""
+        """Start an episode from a jax key: (obs, state)."""
         return self.env.reset(key, self._params(params))
 
     def reset_env(self, key: jax.Array, params: Any = None) -> tuple[Obs, EnvState]:
@@ -120,14 +120,13 @@ class GymnaxV0(_GymnaxView):
     def step(
         self, key: jax.Array, state: EnvState, action: Any, params: Any = None
     ) -> tuple[Obs, EnvState, Float[Array, ""], Bool[Array, ""], dict[str, Any]]:
-        """One step with auto-reset."""
         return _five(self.env.step(key, state, action, self._params(params)))
 
     @functools.partial(jax.jit, static_argnames="self")
     def step_env(
         self, key: jax.Array, state: EnvState, action: Any, params: Any = None
     ) -> tuple[Obs, EnvState, Float[Array, ""], Bool[Array, ""], dict[str, Any]]:
-        """One step without reset."""
+        """One step of the rules without reset, in the order of gymnax."""
         return _five(self.env.step_env(key, state, action, self._params(params)))
 
 
@@ -138,7 +137,6 @@ class GymnaxV1(_GymnaxView):
     def step(
         self, key: jax.Array, state: EnvState, action: Any, params: Any = None
     ) -> tuple[Obs, EnvState, Float[Array, ""], Bool[Array, ""], Bool[Array, ""], dict[str, Any]]:
-        """One step with auto-reset."""
         obs, state, reward, terminated, truncated, info = self.env.step(key, state, action, self._params(params))
         return obs, state, reward, terminated, truncated, _flagged(info, terminated, truncated)
 

@@ -50,7 +50,7 @@ def build_host(
 
 
 def _max_steps(max_episode_steps: int) -> int | None:
-    """Gymnasium's number as `Params.max_steps`."""
+    """Gymnasium's `max_episode_steps` as `Params.max_steps`, where None is no limit."""
     if isinstance(max_episode_steps, int | np.integer):
         if max_episode_steps == NO_LIMIT:
             return None

@@ -81,7 +81,7 @@ class BenchConfig:
         return list(dict.fromkeys(name for name in (part.strip() for part in self.peers.split(",")) if name))
 
     def static(self) -> dict[str, Any]:
-        """The options by name."""
+        """The environment's static options by name, as `--options` gives them."""
         return registry.parse_options(self.options)
 
     def validate(self) -> None:

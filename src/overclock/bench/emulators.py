@@ -7,7 +7,6 @@ rows begin with the same seeds, so equal checksums say that they played the same
 
 import functools
 import importlib.metadata
-import math
 import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from overclock.bench.ours import NativeBatch, random_actions
 from overclock.bench.peers import counterpart
 from overclock.bench.program import Outputs, absorb, hexadecimal
 from overclock.bench.results import Facts, TrainingFacts
-from overclock.bench.runners import HostRunner, Identity, Runner, units_lasting
+from overclock.bench.runners import HostRunner, Identity, Runner, UpdatesRunner, units_lasting
 from overclock.env import registry
 from overclock.errors import MissingError
 from overclock.gameboy.pyboy.console import VERSION, import_pyboy
@@ -75,15 +74,12 @@ class _Counted(NativeBatch):
         close(self._vector)
 
 
-class EmulatorTrainingRunner:
+class EmulatorTrainingRunner(UpdatesRunner):
     """Updates of PPO on a batch of consoles: rollouts from Python, learning under XLA, as `train_on_host` does it."""
 
-    unroll = None
-    actions = "the policy's"
-
     def __init__(self, identity: Identity, vector: Any, config: "PPOConfig", seed: int) -> None:
-        self.identity, self._vector, self._config, self._seed = identity, vector, config, seed
-        self._returns: list[float] = []
+        super().__init__(identity)
+        self._vector, self._config, self._seed = vector, config, seed
 
     def plan(self, seconds: float) -> int:
         """As `Runner.plan`; a call has whole updates."""
@@ -100,31 +96,16 @@ class EmulatorTrainingRunner:
         return self._config.num_steps * units_lasting(seconds, self._run)
 
     def prepare(self, steps: int) -> float:
-        """As `Runner.prepare`."""
         self._updates = steps // self._config.num_steps
         return self._compile_seconds
-
-    def stored_bytes(self) -> int:
-        """As `Runner.stored_bytes`: nothing is asked to be stored."""
-        return 0
-
-    def call(self) -> None:
-        """As `Runner.call`."""
-        self._run(self._updates)
 
     def _run(self, updates: int) -> None:
         for _ in range(updates):
             self._returns.append(float(self._runs.update()["return"][0]))
 
     def facts(self) -> TrainingFacts:
-        """As those of `overclock.bench.training`."""
         close(self._vector)
-        return training_facts(self._returns)
-
-
-def training_facts(returns: list[float]) -> TrainingFacts:
-    """What the mean returns of all updates leave to say."""
-    return TrainingFacts(returns[-1] if math.isfinite(returns[-1]) else None, mean_episode_length=None)
+        return super().facts()
 
 
 def close(vector: Any) -> None:

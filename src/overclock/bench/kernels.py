@@ -61,7 +61,6 @@ class KernelRunner(JaxRunner):
         return steps
 
     def stored_bytes(self) -> int:
-        """As `Runner.stored_bytes`."""
         if not self._store:
             return 0
         _, _, kept = jax.eval_shape(self._program(1), jax.eval_shape(self._start))
@@ -106,7 +105,6 @@ class KernelRunner(JaxRunner):
         return (jnp.zeros(lanes, jnp.uint32), ends), add
 
     def facts(self) -> Facts:
-        """As `Runner.facts`."""
         found = super().facts()
         if not self._written:
             return found

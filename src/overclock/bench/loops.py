@@ -22,7 +22,7 @@ EPISODES_PER_LANE = 10  # lanes that began together may end together: a bias of 
 
 
 class Loop(Protocol):
-    """Something that plays."""
+    """An implementation that plays many steps by itself."""
 
     def play(self, steps: int) -> float:
         """So many steps in every lane; returns how many episodes ended."""
@@ -38,19 +38,15 @@ class LoopRunner:
         self.identity, self.actions, self._loop = identity, actions, loop
 
     def plan(self, seconds: float) -> int:
-        """As `Runner.plan`."""
         return units_lasting(seconds, self._loop.play)
 
     def prepare(self, steps: int) -> None:
-        """As `Runner.prepare`."""
         self._steps, self._counted, self._games = steps, 0, 0.0
 
     def stored_bytes(self) -> int:
-        """As `Runner.stored_bytes`."""
         return 0
 
     def call(self) -> None:
-        """As `Runner.call`."""
         self._games += self._loop.play(self._steps)
         self._counted += self._steps
 
@@ -93,7 +89,6 @@ class PufferLibLoop:
         self.play(1)
 
     def play(self, steps: int) -> float:
-        """As `Loop.play`."""
         for pipe in self._pipes:
             pipe.send(steps)
         return sum(pipe.recv() for pipe in self._pipes)

@@ -57,11 +57,9 @@ class NativeBatch:
         self._vector, self._seed = vector, seed
 
     def reset(self) -> None:
-        """As `HostBatch.reset`."""
         self._vector.reset([self._seed + lane for lane in range(self._vector.num_envs)])
 
     def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-        """As `HostBatch.step`."""
         result = self._vector.step(actions)
         return result.obs, result.reward, result.terminated, result.truncated
 

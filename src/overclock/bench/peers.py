@@ -85,11 +85,9 @@ class GymnasiumBatch:
         self._seed = seed
 
     def reset(self) -> None:
-        """As `HostBatch.reset`."""
         self._env.reset(seed=self._seed)
 
     def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-        """As `HostBatch.step`."""
         return self._env.step(actions)[:4]
 
 
@@ -121,11 +119,10 @@ class EnvPoolBatch:
         self._env = self._make()
 
     def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-        """As `HostBatch.step`."""
         return self._env.step(actions)[:4]
 
     def close(self) -> None:
-        """End its threads."""
+        """End the threads of the pool."""
         self._env.close()
 
 

@@ -130,13 +130,11 @@ class RolloutBatch:
         self._first = np.zeros((batch, size))
 
     def reset(self) -> None:
-        """As `HostBatch.reset`."""
         noise = np.random.default_rng(self._seed).uniform(-0.1, 0.1, (len(self._first), self._model.nq))
         self._first[:] = 0
         self._first[:, 1 : 1 + self._model.nq] = self._model.qpos0 + noise  # after the time
 
     def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-        """As `HostBatch.step`."""
         control = np.repeat(actions[:, None].astype(np.float64), self._substeps, axis=1)
         self._rollout.rollout(self._model, self._data, self._first, control, state=self._states, skip_checks=False)
         travelled = self._states[:, -1, 1] - self._first[:, 1]
@@ -146,7 +144,7 @@ class RolloutBatch:
 
 
 def mujoco_runner(env_id: str, batch: int, actions: np.ndarray, seed: int, store: bool) -> HostRunner:
-    """MuJoCo itself, in C."""
+    """MuJoCo's own engine in C: `mujoco.rollout` on all cores."""
     note = f"mujoco.rollout on {machine.cores()} threads, physics alone"
     identity = Identity("mujoco", importlib.metadata.version("mujoco"), batch, "cpu", "off", note)
     return HostRunner(identity, RolloutBatch(env_id, batch, seed), actions, store)

@@ -60,7 +60,7 @@ class ActorCritic(nn.Module):
 
     @nn.compact
     def __call__(self, x: Any) -> tuple[Any, Any]:
-        """(logits, value)."""
+        """The logits of the actions and the value, for a batch of observations."""
         activation = {"tanh": nn.tanh, "relu": nn.relu, "swish": nn.swish}[self.config.activation]
 
         dtype = jnp.bfloat16 if self.config.precision == "bf16" else jnp.float32  # Flax's own way; weights stay float32

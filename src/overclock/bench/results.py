@@ -165,7 +165,7 @@ class Parts:
 
     @property
     def total(self) -> float:
-        """All of them together."""
+        """The sum of all parts, in their unit."""
         return sum(vars(self).values())
 
 

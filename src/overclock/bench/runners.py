@@ -1,6 +1,7 @@
 """What is timed, behind one interface: a JAX program (`JaxRunner`) or a batch stepped from Python (`HostRunner`)."""
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -141,7 +142,6 @@ class JaxRunner:
         return state, checksum, float(sum(summary.episodes for summary in summaries))
 
     def stored_bytes(self) -> int:
-        """As `Runner.stored_bytes`."""
         if not self._store:
             return 0
         _, outputs = jax.eval_shape(self._step, jax.eval_shape(self._start))
@@ -184,7 +184,7 @@ class HostBatch(Protocol):
         ...
 
     def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-        """(obs, reward, terminated, truncated)."""
+        """Step every lane: (obs, reward, terminated, truncated)."""
         ...
 
 
@@ -203,13 +203,11 @@ class HostRunner:
         self._batch, self._table, self._store = batch, windows(actions, identity.batch), store
 
     def plan(self, seconds: float) -> int:
-        """As `Runner.plan`."""
         self._batch.reset()
         self._memory = None
         return units_lasting(seconds, self._play)
 
     def prepare(self, steps: int) -> None:
-        """As `Runner.prepare`."""
         self._steps, self._played = steps, 0
         self._batch.reset()
         self._memory = None
@@ -217,7 +215,6 @@ class HostRunner:
             self._memory = [np.empty((steps, *leaf.shape), leaf.dtype) for leaf in self._one_step()]
 
     def stored_bytes(self) -> int:
-        """As `Runner.stored_bytes`."""
         self._batch.reset()
         return sum(leaf.nbytes for leaf in self._one_step()) if self._store else 0
 
@@ -225,7 +222,6 @@ class HostRunner:
         return [np.asarray(leaf) for leaf in jax.tree.leaves((*self._batch.step(self._table[0]), self._table[0]))]
 
     def call(self) -> None:
-        """As `Runner.call`."""
         self._play(self._steps)
         self._played += self._steps
 
@@ -265,6 +261,30 @@ class HostRunner:
             steps += 1
         restarts = ends if self.identity.autoreset == "next_step" else 0
         return Facts(hexadecimal(checksum), (steps * lanes - restarts) / ends if ends else None, program_bytes=None)
+
+
+class UpdatesRunner:
+    """Updates of a trainer as something that is timed; `_run(updates)` notes their mean returns."""
+
+    unroll = None
+    actions = "the policy's"
+
+    def __init__(self, identity: Identity) -> None:
+        self.identity, self._updates, self._compile_seconds = identity, 0, 0.0
+        self._returns: list[float] = []
+
+    def stored_bytes(self) -> int:
+        return 0
+
+    def call(self) -> None:
+        self._run(self._updates)
+
+    def _run(self, updates: int) -> None:
+        raise NotImplementedError
+
+    def facts(self) -> TrainingFacts:
+        """The last mean return, None where no episode ended in the last update."""
+        return TrainingFacts(self._returns[-1] if math.isfinite(self._returns[-1]) else None, None)
 
 
 def windows(actions: np.ndarray, lanes: int) -> np.ndarray:

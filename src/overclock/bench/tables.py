@@ -173,7 +173,7 @@ def device_name(report: Report) -> str:
 
 
 def table(report: Report) -> "Table":
-    """For the terminal."""
+    """The table of a report for the terminal."""
     from rich.table import Table
     from rich.text import Text
 

@@ -16,11 +16,11 @@ import numpy as np
 import overclock
 from overclock.bench import machine
 from overclock.bench.config import BF16, PUREJAXRL, PYBOYS, XLA, BenchConfig
-from overclock.bench.emulators import training_facts, training_runners
+from overclock.bench.emulators import training_runners
 from overclock.bench.peers import counterpart
 from overclock.bench.report import Announce, Built, at_every_batch, built, header, ratios
-from overclock.bench.results import Skip, Timed, TrainingFacts, TrainingRow, TrainingSpeed
-from overclock.bench.runners import Identity, Runner, units_lasting
+from overclock.bench.results import Skip, Timed, TrainingRow, TrainingSpeed
+from overclock.bench.runners import Identity, Runner, UpdatesRunner, units_lasting
 from overclock.env import registry
 from overclock.errors import MissingError, UsageError
 from overclock.train.networks.flops import update_flops
@@ -34,17 +34,14 @@ Training = tuple[Callable[[Any], Any], Callable[[Any, int], tuple[Any, Any]]]
 """(`init(key) -> state`, `advance(state, updates) -> (state, metrics)`), jitted."""
 
 
-class TrainingRunner:
-    """Updates of one trainer, as something that can be timed: `overclock.bench.runners.Runner`."""
-
-    unroll = None
-    actions = "the policy's"
+class TrainingRunner(UpdatesRunner):
+    """Updates of one trainer in JAX."""
 
     def __init__(self, identity: Identity, training: Training, seed: int) -> None:
-        self.identity, self._seed = identity, seed
-        self._init, self._advance = training
+        super().__init__(identity)
+        self._seed = seed
         self._compiled: Any = None
-        self._returns: list[float] = []
+        self._init, self._advance = training
 
     def plan(self, seconds: float) -> int:
         """As `Runner.plan`; a call has whole updates."""
@@ -60,23 +57,11 @@ class TrainingRunner:
         self._updates, self._state = steps // NUM_STEPS, self._init(jax.random.key(self._seed))
         return self._compile_seconds
 
-    def stored_bytes(self) -> int:
-        """As `Runner.stored_bytes`: nothing is asked to be stored."""
-        return 0
-
-    def call(self) -> None:
-        """As `Runner.call`."""
-        self._run(self._updates)
-
     def _run(self, updates: int) -> None:
         metrics: dict[str, Any] = {}
         for _ in range(updates):
             self._state, metrics = self._compiled(self._state)
         self._returns.append(float(np.asarray(metrics["return"])[-1]))  # which proves that the work is done
-
-    def facts(self) -> TrainingFacts:
-        """After the timed calls: the last mean return, None where no episode ended in the last update."""
-        return training_facts(self._returns)
 
 
 def measure_training(config: BenchConfig, progress: Announce | None = None) -> TrainingSpeed:

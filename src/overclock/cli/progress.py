@@ -24,7 +24,7 @@ class ProgressDisplay:
         self._shown.close(finished=kind is None)
 
     def __call__(self, name: str, done: int, total: int) -> None:
-        """Something has moved on."""
+        """Show how far a piece of work is."""
         self._shown.update(name, done, total)
 
     def say(self, sentence: str) -> None:

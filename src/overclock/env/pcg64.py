@@ -52,7 +52,7 @@ class Pcg64(Struct):
         )
 
     def next64(self) -> "tuple[UInt64[Array, ''], Pcg64]":
-        """The next 64 bits."""
+        """Advance the generator: (the next 64 bits, the stream behind them)."""
         multiplier = jnp.uint64(MULTIPLIER >> 64), jnp.uint64(MULTIPLIER & LOW64)
         carry, low = multiply(self.low, multiplier[1])
         high = carry + self.high * multiplier[1] + self.low * multiplier[0]
@@ -81,13 +81,13 @@ class NumpyDraws:
         self.stream = stream
 
     def unit(self, site: int, shape: tuple[int, ...] = (), dtype: Any = None) -> Float[Array, "..."]:
-        """`random(shape)`."""
+        """What NumPy's `random(shape)` returns at this point of the stream."""
         return self._bits(shape).astype(jnp.float64) * 2.0**-MANTISSA
 
     def uniform(
         self, site: int, low: Any = 0.0, high: Any = 1.0, shape: tuple[int, ...] = (), dtype: Any = None
     ) -> Float[Array, "..."]:
-        """`uniform(low, high, shape)`."""
+        """What NumPy's `uniform(low, high, shape)` returns at this point of the stream."""
         low, high = jnp.asarray(low, jnp.float64), jnp.asarray(high, jnp.float64)
         return low + rounded_product(self._bits(shape), high - low)
 
@@ -100,7 +100,7 @@ class NumpyDraws:
         return self._several(lambda stream: _below(stream, n), shape).astype(jnp.int64)
 
     def normal(self, site: int, shape: tuple[int, ...] = (), dtype: Any = None) -> Float[Array, "..."]:
-        """Not NumPy's."""
+        """Always refused: NumPy's normal numbers are not reproduced."""
         raise UsageError("NumPy's normal numbers are not reproduced; use rng='overclock'.")
 
     def _bits(self, shape: tuple[int, ...]) -> UInt64[Array, "..."]:

@@ -51,7 +51,7 @@ class Spec:
 
     @property
     def version(self) -> int:
-        """The number after `-v`."""
+        """The number after `-v` in the id."""
         version = _split(self.id)[1]
         assert version is not None
         return version

@@ -173,7 +173,7 @@ class Rng(Struct):
         return scale_word(self.words(site, shape), int(n))
 
     def bernoulli(self, site: int, p: Any, shape: tuple[int, ...] = ()) -> Bool[Array, "..."]:
-        """True with probability p."""
+        """A bool that is True with probability p."""
         return self.unit(site, shape, jnp.float32) < p
 
     def normal(self, site: int, shape: tuple[int, ...] = (), dtype: Any = None) -> Float[Array, "..."]:

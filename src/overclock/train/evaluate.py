@@ -101,7 +101,7 @@ class Table(Struct):
 
     @classmethod
     def empty(cls, lanes: int, episodes: int) -> "Table":
-        """Before the first step."""
+        """The table before the first step, with no episode in it."""
         zero = jnp.zeros(lanes, jnp.int32)
         sheet = jnp.zeros((lanes, episodes), jnp.int32)
         return cls(sheet.astype(jnp.float32), sheet, zero, zero, zero.astype(jnp.float32))

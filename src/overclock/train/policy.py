@@ -96,7 +96,7 @@ def space_to_json(space: Space) -> dict[str, Any]:
 
 
 def space_from_json(fields: dict[str, Any]) -> Space:
-    """The inverse of `space_to_json`."""
+    """The inverse of `space_to_json`; an unknown kind raises UsageError."""
     kind = fields["kind"]
     if kind == "Dict":
         return Dict({name: space_from_json(inner) for name, inner in fields["spaces"].items()})

@@ -215,7 +215,7 @@ def make_learner(agent: Agent, config: PPOConfig, key: Any) -> Learner:
 
 
 def make_optimizer(config: PPOConfig) -> optax.GradientTransformation:
-    """Adam on clipped gradients."""
+    """Adam on gradients that are clipped by their global norm, with the configuration's schedule."""
     gradient_steps = config.num_updates * config.num_epochs * config.num_minibatches
     rate = optax.linear_schedule(config.learning_rate, 0.0, gradient_steps) if config.anneal else config.learning_rate
     return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(rate, eps=ADAM_EPSILON))

@@ -103,7 +103,6 @@ class JaxHostVector:
 
     @property
     def max_steps(self) -> Any:
-        """As `HostVector.max_steps`."""
         return self.params.max_steps
 
     def reset(
@@ -122,21 +121,17 @@ class JaxHostVector:
         return jax.tree.map(np.asarray, obs)
 
     def step(self, actions: Any) -> HostStep:
-        """As `HostVector.step`."""
         obs, self.state, *outcome = self.venv.step(self.state, actions, self.params)
         return HostStep.of((obs, *outcome))
 
     def action_mask(self) -> np.ndarray | None:
-        """As `HostVector.action_mask`."""
         mask = self._action_mask(self.state, self.params)
         return None if mask is None else np.asarray(mask)
 
     def get_state(self) -> dict[str, np.ndarray]:
-        """As `HostVector.get_state`."""
         return flatten_state(self.state)
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
-        """As `HostVector.set_state`."""
         self.state = unflatten_state(state, self.state)
 
     def _seeded(self, seeds: Sequence[int | None]) -> Rng:

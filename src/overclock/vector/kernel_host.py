@@ -66,7 +66,6 @@ class KernelHostVector(JaxHostVector):
         self._state, self._arrays = state, []
 
     def step(self, actions: Any) -> HostStep:
-        """As `HostVector.step`."""
         leaves = [actions] if isinstance(actions, np.ndarray) else jax.tree.leaves(actions)
         shapes = [like.shape for like in self._actions]
         if [np.shape(leaf) for leaf in leaves] != shapes:

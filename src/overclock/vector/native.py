@@ -63,7 +63,6 @@ class NativeHostVector:
         draws: np.ndarray | None = None,
         out: dict[str, np.ndarray] | None = None,
     ) -> np.ndarray:
-        """As `HostVector.reset`."""
         with usage_errors():
             return self._batch.reset(seeds, mask, draws, out)
 
@@ -74,7 +73,6 @@ class NativeHostVector:
         draws: np.ndarray | None = None,
         step_draws: np.ndarray | None = None,
     ) -> HostStep:
-        """As `HostVector.step`."""
         with usage_errors():
             return HostStep(*self._batch.step(actions, out, draws, step_draws), info={})
 
@@ -96,7 +94,6 @@ class NativeHostVector:
         return self._batch.get_state()
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
-        """As `HostVector.set_state`."""
         with usage_errors():
             self._batch.set_state(state)
 

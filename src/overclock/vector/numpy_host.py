@@ -63,11 +63,9 @@ class NumpyHostVector:
 
     @property
     def max_steps(self) -> Any:
-        """As `HostVector.max_steps`."""
         return self.params.max_steps
 
     def reset(self, seeds: Sequence[int | None] | None = None, mask: np.ndarray | None = None) -> Any:
-        """As `HostVector.reset`."""
         mask = checked_mask(mask, self.num_envs)
         streams = self.state.streams
         if seeds is not None:
@@ -77,22 +75,18 @@ class NumpyHostVector:
         return jax.tree.map(np.asarray, obs)
 
     def step(self, actions: Any) -> HostStep:
-        """As `HostVector.step`."""
         self.state, seen = _step(self._venv, self.state, actions, self.params)
         return HostStep.of(seen)
 
     def action_mask(self) -> np.ndarray | None:
-        """As `HostVector.action_mask`."""
         axes = self._venv.params_axes(self.params)
         mask = jax.vmap(self._venv.env.action_mask, in_axes=(0, axes))(self.state.lanes.rules, self.params)
         return None if mask is None else np.asarray(mask)
 
     def get_state(self) -> dict[str, np.ndarray]:
-        """As `HostVector.get_state`."""
         return flatten_state(self.state)
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
-        """As `HostVector.set_state`."""
         self.state = unflatten_state(state, self.state)
 
 

@@ -17,7 +17,7 @@ Policy = Callable[..., Any]
 
 
 def keep_everything(transition: Transition) -> Any:
-    """The default of `rollout(keep=...)`."""
+    """Store whole transitions: the default of `rollout(keep=...)`."""
     return transition
 
 

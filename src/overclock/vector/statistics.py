@@ -47,7 +47,6 @@ class EpisodeStatistics:
 
     @functools.partial(jax.jit, static_argnames="self", inline=True)
     def reset(self, key: Key, params: Any = None) -> tuple[Obs, StatisticsState]:
-        """As `VectorEnv.reset`."""
         obs, inner = self.venv.reset(key, params)
         n, players = self.venv.num_envs, self.venv.env.num_players
         return obs, StatisticsState(
@@ -61,7 +60,7 @@ class EpisodeStatistics:
     def step(
         self, state: StatisticsState, actions: Any, params: Any = None
     ) -> tuple[Obs, StatisticsState, Float[Array, "n *players"], Bool[Array, " n"], Bool[Array, " n"], dict[str, Any]]:
-        """As `VectorEnv.step`, with `info["episode"]`."""
+        """Step as `VectorEnv.step` does, with the episode's sums in `info["episode"]`."""
         idle = state.inner.ended
         obs, inner, reward, terminated, truncated, info = self.venv.step(state.inner, actions, params)
         returns = (state.returns + jnp.where(expand(idle, reward), 0, reward)).astype(state.returns.dtype)
@@ -86,13 +85,10 @@ class EpisodeStatistics:
         return obs, state.replace(inner=inner, returns=returns, lengths=jnp.where(mask, 0, state.lengths))
 
     def observe(self, state: StatisticsState, params: Any = None) -> Obs:
-        """As `VectorEnv.observe`."""
         return self.venv.observe(state.inner, params)
 
     def action_mask(self, state: StatisticsState, params: Any = None) -> Any:
-        """As `VectorEnv.action_mask`."""
         return self.venv.action_mask(state.inner, params)
 
     def sample_actions(self, state: StatisticsState, params: Any = None) -> Any:
-        """As `VectorEnv.sample_actions`."""
         return self.venv.sample_actions(state.inner, params)

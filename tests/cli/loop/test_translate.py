@@ -6,13 +6,14 @@ import subprocess
 import sys
 
 import pytest
-from recipe.fake_model.model import ScriptedModel
-from recipe.fake_model.script import Turn
 from recipe.projects import playable_project
 
 from overclock import cli
 from overclock.recipe.gateway import Gateway, Tokens
+from overclock.recipe.gateway.scripted.model import ScriptedModel
+from overclock.recipe.gateway.scripted.script import Turn
 from overclock.recipe.loop.translate import Finished
+from overclock.recipe.runs.cost import Cost
 
 
 @pytest.fixture
@@ -164,9 +165,8 @@ def test_in_a_log_every_finished_piece_of_judging_is_a_line_on_stderr(project, t
         options.progress("uniform actions, float64", 1, 2)
         options.progress("uniform actions, float64", 2, 2)
         options.say("level 3: the reward differs.")
-        free = {"basis": "self-reported", "calls": 0, "tokens": 0, "dollars": 0.0, "calls_never_closed": 0}
-        cost = {**free, "tasks_not_reported": 0}
-        return Finished("stuck", "It differs.", project.folder, project.folder, cost)
+        free = Cost("self-reported", calls=0, tokens=0, dollars=0.0)
+        return Finished("stuck", "It differs.", project.folder, project.folder, free)
 
     monkeypatch.setattr("overclock.recipe.loop.translate.translate", translate)
     assert cli.main(["translate", str(project.folder)]) == 1

@@ -10,14 +10,13 @@ import pytest
 
 pytest.importorskip("httpx", reason="talking to a model directly needs the extra 'agents'")
 
-from recipe.fake_model.model import ScriptedModel
-from recipe.fake_model.script import Turn
-
 from overclock.errors import MissingError, UsageError
 from overclock.recipe.agents import Endpoint
 from overclock.recipe.agents.api import ApiAgent
 from overclock.recipe.agents.transport import FIRST_PAUSE, LONGEST_PAUSE, RETRIES
 from overclock.recipe.gateway import Gateway, Tokens
+from overclock.recipe.gateway.scripted.model import ScriptedModel
+from overclock.recipe.gateway.scripted.script import Turn
 
 TOKENS = Tokens(input=1000, cached=200, output=100)
 

@@ -13,12 +13,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from recipe.fake_model.model import ScriptedModel
-from recipe.fake_model.script import Turn
 
 from overclock.recipe.agents import Endpoint, by_name
 from overclock.recipe.agents.profile import BUILT_IN, built_in, load_profile
 from overclock.recipe.gateway import Gateway, Tokens
+from overclock.recipe.gateway.scripted.model import ScriptedModel
+from overclock.recipe.gateway.scripted.script import Turn
 
 TOKENS = Tokens(input=1000, cached=200, output=100)
 

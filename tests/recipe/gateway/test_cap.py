@@ -6,12 +6,12 @@ import json
 import threading
 
 import pytest
-from recipe.fake_model.model import ScriptedModel
-from recipe.fake_model.script import Turn
 
 from overclock.errors import UsageError
 from overclock.recipe.gateway import Prices, Tokens
 from overclock.recipe.gateway.meter import Meter, RefusedError
+from overclock.recipe.gateway.scripted.model import ScriptedModel
+from overclock.recipe.gateway.scripted.script import Turn
 from overclock.recipe.gateway.usage import Usage, total
 
 

@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from recipe.fake_model.model import ScriptedModel
-from recipe.fake_model.script import Turn
 
 from overclock.recipe.gateway import Cassette
 from overclock.recipe.gateway.normalise import first_difference, normalised
+from overclock.recipe.gateway.scripted.model import ScriptedModel
+from overclock.recipe.gateway.scripted.script import Turn
 from overclock.recipe.runs.journal import Journal
 from overclock.recipe.runs.recorder import JournalRecorder, recorded
 

@@ -4,10 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from recipe.fake_model.model import ScriptedModel
-from recipe.fake_model.script import Turn
 
 from overclock.errors import MissingError
+from overclock.recipe.gateway.scripted.model import ScriptedModel
+from overclock.recipe.gateway.scripted.script import Turn
 from overclock.recipe.sandbox import agent_rights, by_name
 
 PORT = 18080  # inside a namespace of its own every port is free

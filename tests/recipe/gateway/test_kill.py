@@ -14,8 +14,8 @@ from overclock.recipe.runs.journal import Journal
 PROGRAM = """
 import sys, threading
 from pathlib import Path
-from recipe.fake_model.model import ScriptedModel
-from recipe.fake_model.script import Turn
+from overclock.recipe.gateway.scripted.model import ScriptedModel
+from overclock.recipe.gateway.scripted.script import Turn
 from overclock.recipe.gateway import Gateway, Prices, Tokens
 from overclock.recipe.runs.journal import Journal
 from overclock.recipe.runs.recorder import JournalRecorder
@@ -65,7 +65,7 @@ def test_a_kill_in_the_middle_of_an_answer_counts_it_at_its_reservation(tmp_path
     events = written(tmp_path)
     assert [event.kind for event in events] == ["call opened", "call closed", "call opened"]
     cost = spending(events).so_far()
-    assert (cost["dollars"], cost["calls"]) == (pytest.approx(1.0 + 5.0, rel=1e-12), 2)
+    assert (cost.dollars, cost.calls) == (pytest.approx(1.0 + 5.0, rel=1e-12), 2)
 
 
 def test_a_kill_right_after_an_answer_keeps_its_price(tmp_path, killable, client, first_request):
@@ -75,4 +75,4 @@ def test_a_kill_right_after_an_answer_keeps_its_price(tmp_path, killable, client
         next(line for line in response.iter_lines() if "stop_reason" in line and "message_delta" in line)
         process.send_signal(signal.SIGKILL)
         process.wait()
-    assert spending(written(tmp_path)).so_far()["dollars"] == pytest.approx(1.0, rel=1e-12)
+    assert spending(written(tmp_path)).so_far().dollars == pytest.approx(1.0, rel=1e-12)

@@ -3,14 +3,14 @@
 import dataclasses
 
 import pytest
-from recipe.fake_model.model import ScriptedModel
-from recipe.fake_model.script import Turn
 from recipe.scripted_run import small_project
 
 from overclock.errors import MissingError, UsageError
 from overclock.recipe.agents.base import Work
 from overclock.recipe.gateway import Tokens
 from overclock.recipe.gateway.backend import Answer
+from overclock.recipe.gateway.scripted.model import ScriptedModel
+from overclock.recipe.gateway.scripted.script import Turn
 from overclock.recipe.judging.hygiene.frozen import tree_hash
 from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.loop.translate import resume, translate
@@ -68,8 +68,8 @@ def test_a_model_that_never_stops_is_cut_at_the_cap_and_the_spend_is_shown(endle
     project, options, changes = endless
     ended = translate(project, "1", options, changes)
     assert ended.outcome == "out of budget"
-    assert ended.cost["dollars"] == pytest.approx(CAP, rel=1e-9)
-    assert (ended.cost["basis"], ended.cost["calls"], ended.cost["refused_calls"]) == ("metered", 5, 1)
+    assert ended.cost.dollars == pytest.approx(CAP, rel=1e-9)
+    assert (ended.cost.basis, ended.cost.calls, ended.cost.refused_calls) == ("metered", 5, 1)
     assert "$0.0500 are spent of $0.05" in ended.sentence
     assert "budget" in ended.sentence
 
@@ -78,11 +78,11 @@ def test_a_resumed_run_keeps_what_was_spent(endless):
     project, options, changes = endless
     run = translate(project, "1", options, changes).run
     again = resume(project, run, options)
-    assert (again.outcome, again.cost["calls"]) == ("out of budget", 5)
+    assert (again.outcome, again.cost.calls) == ("out of budget", 5)
     richer = resume(project, run, options, changes=Changes(budget=0.08))
-    assert (richer.outcome, richer.cost["calls"]) == ("out of budget", 8)
-    assert richer.cost["dollars"] == pytest.approx(0.08, rel=1e-9)
-    assert resume(project, run, options).cost["calls"] == 8  # the raised budget holds from now on
+    assert (richer.outcome, richer.cost.calls) == ("out of budget", 8)
+    assert richer.cost.dollars == pytest.approx(0.08, rel=1e-9)
+    assert resume(project, run, options).cost.calls == 8  # the raised budget holds from now on
 
 
 def test_a_model_without_a_price_is_not_asked_under_a_budget(endless):
@@ -108,16 +108,16 @@ def test_a_run_is_repeated_from_the_answers_of_another_one_and_nobody_is_paid(en
     briefly = ScriptedModel(lambda prompt: Turn([{"env.py": "x = 1\n"}]), folder, Tokens(input=7, output=1000))
     options = dataclasses.replace(options, backend=briefly, sandbox="none", steps=OptionalSteps(repair=False))
     first = translate(project, "1", options, changes)
-    assert (first.outcome, first.cost["calls"], first.cost["tokens"]) == ("stuck", 2, 2014)
-    assert first.cost["dollars"] == pytest.approx(0.02)
+    assert (first.outcome, first.cost.calls, first.cost.tokens) == ("stuck", 2, 2014)
+    assert first.cost.dollars == pytest.approx(0.02)
     again = dataclasses.replace(options, backend=NobodyAnswers(), recorded=first.run)
     second = translate(project, "2", again, changes)
-    assert (second.sentence, second.cost["calls"], second.cost["tokens"]) == (first.sentence, 2, 2014)
-    assert second.cost["dollars"] is None  # nothing was paid, and nothing is known of what it would have cost
+    assert (second.sentence, second.cost.calls, second.cost.tokens) == (first.sentence, 2, 2014)
+    assert second.cost.dollars is None  # nothing was paid, and nothing is known of what it would have cost
     with Run.open(first.run) as one, Run.open(second.run) as two:
         for run in (one, two):
-            assert run_report(run)["iterations"][0]["candidate"] == tree_hash({"env.py": b"x = 1\n"})
-        assert run_report(two)["agent"] == "api:openai:endless, answered from the run 1"
+            assert run_report(run).iterations[0].candidate == tree_hash({"env.py": b"x = 1\n"})
+        assert run_report(two).agent == "api:openai:endless, answered from the run 1"
     waiting = translate(project, "3", RunOptions(sandbox="none"), Changes("manual"))
     with pytest.raises(UsageError, match=r"not for 'claude'; `--agent replay:.*/1`"):
         translate(project, "4", again, Changes("claude"))
@@ -130,9 +130,9 @@ def test_a_run_that_answers_from_another_one_asks_no_model_when_it_is_resumed(en
     first, nobody = translate(project, "1", options, changes), NobodyAnswers()
     again = dataclasses.replace(options, backend=nobody, sandbox="none", recorded=first.run)
     second = translate(project, "2", again, changes)
-    assert (second.outcome, second.cost["calls"]) == ("stuck", 9)  # five were recorded; four got no answer
+    assert (second.outcome, second.cost.calls) == ("stuck", 9)  # five were recorded; four got no answer
     resumed = resume(project, second.run, dataclasses.replace(again, recorded=None))
-    assert resumed.cost["calls"] > 9
+    assert resumed.cost.calls > 9
     assert nobody.asked == []
 
 

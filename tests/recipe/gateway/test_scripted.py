@@ -5,10 +5,10 @@ import os
 from pathlib import Path
 
 import pytest
-from recipe.fake_model.model import ScriptedModel
-from recipe.fake_model.script import Turn, Use, fitting
 
 from overclock.recipe.gateway import Tokens
+from overclock.recipe.gateway.scripted.model import ScriptedModel
+from overclock.recipe.gateway.scripted.script import Turn, Use, fitting
 
 GOLDEN = Path(__file__).parent / "golden"
 TOKENS = Tokens(input=1000, cached=200, output=100, reasoning=10)

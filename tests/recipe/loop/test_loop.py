@@ -12,6 +12,7 @@ from overclock.recipe.loop.context import OptionalSteps
 from overclock.recipe.loop.loop import IDLE
 from overclock.recipe.runs.report import run_report
 from overclock.recipe.runs.run import Run
+from overclock.results import encode
 
 GOOD = env("speed=100")
 
@@ -158,7 +159,7 @@ def test_only_verified_gains_are_kept_and_others_are_taken_back(tmp_path):
     assert [kept for (kept,) in story.facts("optimisation", "kept")] == [True, False, False, False, True]
     assert (story.run / "candidate" / "env.py").read_text() == "speed=300\n"
     with Run.open(story.run) as run:
-        final = run_report(run)["final"]
+        final = encode(run_report(run))["final"]
     assert {entry["level"] for entry in final["levels"]} == {0, 1, 2, 3, 4, "held-out"}  # level 4 once more
     prompt = story.hands.prompts["006-optimise-5"]
     assert "kept: 2.00 times as fast" in prompt
@@ -170,7 +171,7 @@ def test_a_faster_candidate_that_teaches_something_else_is_taken_back(tmp_path):
     assert story.go() == "done"
     assert (story.run / "candidate" / "env.py").read_text() == "speed=100\n"
     with Run.open(story.run) as run:
-        assert run_report(run)["final"]["candidate"] == story.facts("candidate frozen", "candidate")[0][0]
+        assert encode(run_report(run))["final"]["candidate"] == story.facts("candidate frozen", "candidate")[0][0]
 
 
 # ---- stopping and going on ----

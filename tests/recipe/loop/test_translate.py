@@ -21,6 +21,7 @@ from overclock.recipe.project.new import new_project
 from overclock.recipe.project.project import Changes, Judging, load_project
 from overclock.recipe.runs.report import run_report
 from overclock.recipe.runs.run import Run
+from overclock.results import encode
 
 # Small enough for a test; what level 4 needs at least to say "equivalent" of a pole that falls at once.
 TRAINING = {"total_steps": 2048, "num_envs": 8, "num_steps": 64, "hidden": [8]}
@@ -111,7 +112,7 @@ def test_the_journal_replays_to_the_same_report(told, tmp_path, monkeypatch):
     assert again.outcome == "done"
     assert without_volatile(replayed) == without_volatile(report)
     with Run.open(ended.run) as run:
-        assert without_volatile(json.loads(json.dumps(run_report(run)))) == without_volatile(report)
+        assert without_volatile(json.loads(json.dumps(encode(run_report(run))))) == without_volatile(report)
 
 
 def without_volatile(report):
@@ -137,7 +138,7 @@ def test_a_run_goes_on_with_what_it_was_started_with(tmp_path):
     again = resume(load_project(project.folder), started.run, options)
     assert again.outcome == "waiting"
     with Run.open(started.run) as run:
-        report = run_report(run)
+        report = encode(run_report(run))
     assert (report["agent"], report["levels"]) == ("manual", [1, 3])
     with pytest.raises(UsageError, match="There are levels 1 to 4"):
         translate(project, "2", options, Changes(levels=(5,)))

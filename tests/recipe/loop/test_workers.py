@@ -7,8 +7,6 @@ import socket
 import sys
 
 import pytest
-from recipe.fake_model.model import ScriptedModel
-from recipe.fake_model.script import Turn
 from recipe.scripted_run import small_project
 
 from overclock.errors import MissingError
@@ -16,6 +14,8 @@ from overclock.recipe import sandbox as sandboxes
 from overclock.recipe.agents import Task
 from overclock.recipe.agents.parallel import side_by_side
 from overclock.recipe.gateway import Tokens
+from overclock.recipe.gateway.scripted.model import ScriptedModel
+from overclock.recipe.gateway.scripted.script import Turn
 from overclock.recipe.loop.context import RunOptions
 from overclock.recipe.loop.workers import workers, wrapped
 from overclock.recipe.project.project import Changes

@@ -19,6 +19,7 @@ from overclock.recipe.project.project import load_project
 from overclock.recipe.runs.report import run_report
 from overclock.recipe.runs.run import Run
 from overclock.recipe.runs.status import status
+from overclock.results import encode
 
 TESTS = str(Path(__file__).parents[2])  # where the server's process finds the fake judge
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), TESTS]))}
@@ -135,8 +136,8 @@ def test_a_session_from_the_first_failure_to_the_end(project):
     run(session)
     with Run.open(project.folder / "runs/session") as kept:
         assert not kept.journal.worked_on()
-        assert status(kept.journal)["outcome"] == "done"
-        report = run_report(kept)
+        assert status(kept.journal).outcome == "done"
+        report = encode(run_report(kept))
     assert [(row["purpose"], row["iteration"], row["verdict"]) for row in report["iterations"]] == [
         ("verify", 1, "fail"),
         ("verify", 2, "pass"),
@@ -176,7 +177,7 @@ def test_iterations_run_out_until_somebody_helped(project):
 
     run(session)
     with Run.open(project.folder / "runs/session") as kept:
-        found = status(kept.journal)
+        found = encode(status(kept.journal))
         assert found["outcome"] == "stuck"
         assert "Level 1 was verified 3 times" in found["waits_for"]
     run(again)
@@ -207,7 +208,7 @@ def test_one_job_at_a_time_and_nothing_is_left_when_the_client_goes(project):
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
     with Run.open(project.folder / "runs/session") as kept:
-        assert status(kept.journal)["outcome"] == "stopped"
+        assert status(kept.journal).outcome == "stopped"
 
 
 def test_a_judge_that_dies_is_an_answer_and_the_next_job_has_another(project):
@@ -242,7 +243,7 @@ def test_sigterm_is_a_clean_end(project):
         server.kill()
         server.communicate()
     with Run.open(project.folder / "runs/session") as kept:
-        assert status(kept.journal)["outcome"] == "stopped"
+        assert status(kept.journal).outcome == "stopped"
 
 
 def test_every_failure_of_a_level_has_its_facts():

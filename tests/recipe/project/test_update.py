@@ -21,7 +21,7 @@ from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.project import update
 from overclock.recipe.project.new import new_project
 from overclock.recipe.project.project import Judging, ModulePlan, load_project
-from overclock.recipe.project.update import compare, find_update, last_verified, plan_rows, run_update
+from overclock.recipe.project.update import compare, find_update, last_verified, run_update, update_report
 from overclock.recipe.project.update_scenarios import Guard
 from overclock.recipe.references.changes import contract_differences, merged, same_rules
 from overclock.recipe.references.surveyor import Surveyed
@@ -130,7 +130,7 @@ def test_only_the_changed_module_is_translated_again_and_every_test_guards_it(ma
 
     found = find_update(project)
     assert (found.changed, found.new, found.gone, found.contract) == (("wind",), (), (), ())
-    assert [(module.name, what) for module, what in plan_rows(found)] == [
+    assert [(module.name, module.what) for module in update_report(found).modules] == [
         ("wind", "translated again"),
         ("world", "kept"),
     ]

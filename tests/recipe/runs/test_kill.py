@@ -79,7 +79,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, place, unkilled):
         (story.run / "candidate" / "half.py").write_text("written as far as")  # what the agent was doing
     ended = story.facts("task ended", "task")
     assert len(ended) == finished
-    before = spending(story.events()).so_far()["dollars"]
+    before = spending(story.events()).so_far().dollars
     assert before == (0.25 * finished if finished else None)
     steps = []
     assert story.go(before=steps.append) == "done"
@@ -87,7 +87,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, place, unkilled):
     assert not {task for (task,) in ended} & set(story.hands.tasks)
     everything = [task for (task,) in story.facts("task ended", "task")]
     assert everything == ["001-translate-rules", "002-repair-1-level-1", "003-optimise-1", "004-optimise-2"]
-    assert spending(story.events()).so_far()["dollars"] == 0.25 * len(everything)
+    assert spending(story.events()).so_far().dollars == 0.25 * len(everything)
     pairs = story.facts("judged", "candidate", "level")
     assert len(pairs) == len(set(pairs))
     assert not any("half.py" in files for (files,) in story.facts("candidate frozen", "files"))
@@ -113,7 +113,7 @@ def test_of_several_candidates_only_those_that_had_not_ended_are_asked_for_again
     assert first == ([place.removeprefix("agent ")] if ended == 2 else [])
     everything = [task for (task,) in story.facts("task ended", "task")]
     assert len(everything) == len(set(everything)) == 12
-    assert spending(story.events()).so_far()["dollars"] == 0.25 * 12
+    assert spending(story.events()).so_far().dollars == 0.25 * 12
     assert not (project / "runs" / "1" / "candidates").exists()
     undisturbed = killable_run(tmp_path / "undisturbed", 3)
     assert undisturbed.go() == "done"

@@ -136,7 +136,7 @@ def test_the_files_are_written_whole(report, tmp_path):
     assert page == tmp_path / "run" / "report.html"
     assert page.read_text() == page_of(report)
     assert (tmp_path / "run" / "report.md").read_text() == markdown(report)
-    assert json.loads((tmp_path / "run" / "report.json").read_text()) == report
+    assert json.loads((tmp_path / "run" / "report.json").read_text()) == encode(report)
     assert not list((tmp_path / "run").glob(".*.part"))
 
 
@@ -204,7 +204,7 @@ def test_a_long_diff_is_cut_on_the_page_and_whole_in_the_numbers(report, monkeyp
     monkeypatch.setattr(run_page, "DIFF_LINES", 3)
     text = page_of(report)
     assert "3 more lines are in report.json" in text
-    assert "return x + 1" in report["iterations"][1]["diff"]
+    assert "return x + 1" in report.iterations[1].diff
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium to look at the page with")

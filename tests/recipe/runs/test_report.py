@@ -9,6 +9,7 @@ from recipe.written_journal import COUNTER, RIGHT, SIGN, JournalWriter, failure,
 from overclock.recipe.runs.curve import curve_picture
 from overclock.recipe.runs.report import final_candidate, run_report
 from overclock.recipe.runs.run import Run
+from overclock.results import encode
 
 
 @pytest.fixture
@@ -16,7 +17,7 @@ def finished(tmp_path):
     """The report of the whole story, and its candidates."""
     candidates = finished_run(tmp_path / "run")
     with Run.open(tmp_path / "run") as run:
-        return run_report(run), candidates
+        return encode(run_report(run)), candidates
 
 
 def test_what_the_run_was(finished):
@@ -66,7 +67,7 @@ def test_a_module_that_is_right_again_was_repaired_though_another_is_wrong(tmp_p
             story.task(task, 1)
             candidate = story.freeze(task, env=task.encode())
             story.judge(candidate, 1, "fail" if failure else "pass", failure=failure)
-        caught = run_report(run)["caught"]
+        caught = encode(run_report(run))["caught"]
     assert [(one["module"], one["repaired_by"]["task"]) for one in caught] == [("reset", "t2"), ("observe", "t3")]
 
 
@@ -95,8 +96,8 @@ def test_replaying_gives_the_same_report_but_for_its_volatile_part(tmp_path):
     texts = []
     for folder in (tmp_path / "here" / "first", tmp_path / "there" / "second"):
         with Run.open(folder) as run:
-            report = run_report(run)
-            assert report == run_report(run)
+            report = encode(run_report(run))
+            assert report == encode(run_report(run))
         volatile = json.dumps(report.pop("volatile"))
         assert folder.name in volatile
         texts.append(json.dumps(report))
@@ -114,16 +115,16 @@ def test_a_run_without_a_sandbox_says_who_had_none(tmp_path, named, who, other, 
         story = JournalWriter(run)
         story.start(**{f"{who}_sandbox": named, f"{other}_sandbox": "landlock"})
         story.start(candidate_sandbox="bubblewrap", agent_sandbox="bubblewrap")  # resumed elsewhere: the warning stays
-        found = run_report(run)["sandbox"]
+        found = encode(run_report(run))["sandbox"]
     assert (found[who], found[other]) == (f"{named}, bubblewrap", "landlock, bubblewrap")
     assert found["warning"].startswith(f"UNSANDBOXED: {said} with nothing")
 
 
 def test_an_unfinished_run_has_a_report(tmp_path):
     with Run.create(tmp_path / "run", {}) as run:
-        assert run_report(run)["iterations"] == []
+        assert run_report(run).iterations == []
         first = write_until_sign_error(JournalWriter(run, meter=None))
-        report = run_report(run)
+        report = encode(run_report(run))
     assert report["outcome"] is None
     assert report["caught"][0]["repaired_by"] is None
     assert report["cost"]["tokens"] is report["cost"]["dollars"] is None
@@ -141,7 +142,7 @@ def test_work_by_hand_and_tasks_sent_twice_have_their_rows(tmp_path):
         story.freeze("t1", env=SIGN)
         by_hand = story.freeze(None, env=COUNTER)
         story.judge(by_hand, 1)
-        rows = run_report(run)["iterations"]
+        rows = encode(run_report(run))["iterations"]
     assert [(row["task"], row["purpose"], row["verdict"]) for row in rows] == [
         ("t1", "repair", None), (None, "submitted", "pass"),
     ]  # fmt: skip
@@ -156,7 +157,7 @@ def test_a_row_has_the_first_levels_verdict_that_is_not_a_pass(tmp_path):
         story.judge(candidate, 1, "fail", 4, 5, failure(1, "wrong"))
         story.judge(candidate, 2)
         story.judge(candidate, 4)  # asked again, with more episodes
-        report = run_report(run)
+        report = encode(run_report(run))
     (row,) = report["iterations"]
     assert (row["level_judged"], row["verdict"], row["tests_passed"]) == (1, "fail", 14)
     assert [(entry["level"], entry["repaired_by"]) for entry in report["caught"]] == [(1, None)]
@@ -169,7 +170,7 @@ def test_a_candidate_that_hangs_was_caught(tmp_path):
         candidate = story.freeze(None, env=SIGN)
         story.judge(candidate, 1, "could not verify", None, None, failure(1, "It did not answer."))
         story.judge(candidate, 2, "inconclusive", None, None)
-        report = run_report(run)
+        report = encode(run_report(run))
     assert [(entry["level"], entry["sentence"]) for entry in report["caught"]] == [(1, "It did not answer.")]
 
 
@@ -217,7 +218,7 @@ def test_an_optimisation_counts_once_it_is_kept(verified):
 def test_without_tokens_the_curve_runs_along_the_verdicts(tmp_path):
     finished_run(tmp_path / "run", meter=None)
     with Run.open(tmp_path / "run") as run:
-        picture = curve_picture(run_report(run)["curve"])
+        picture = curve_picture(run_report(run).curve)
     assert picture["label"] == "verdicts (tokens were not reported)"
     assert len(picture["points"]) == 7
     assert curve_picture([]) is None

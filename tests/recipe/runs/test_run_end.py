@@ -1,6 +1,5 @@
 """How a run ends: what is said about where the result lies, and about going on."""
 
-import dataclasses
 import json
 
 import pytest
@@ -30,7 +29,7 @@ def test_a_run_that_is_done_says_where_its_result_lies_and_how_to_use_it(project
     ended = runs.translate(project, "1", ways(GOOD, optimise=False))
     assert ended.result == ended.run / "candidate" / "env.py"
     assert ended.result.is_file()
-    show_end(dataclasses.asdict(ended))
+    show_end(ended)
     out = capsys.readouterr().out
     assert f"result: {ended.result}" in out
     assert f"{load_candidate.__module__}.{load_candidate.__name__}(pathlib.Path('{ended.run / 'candidate'}'))" in out
@@ -40,7 +39,7 @@ def test_a_run_that_is_done_says_where_its_result_lies_and_how_to_use_it(project
 def test_one_that_is_not_has_none(project, capsys):
     ended = runs.translate(project, "1", ways({"translate": [env("1=fail")]}, repair=False))
     assert (ended.outcome, ended.result) == ("stuck", None)
-    show_end(dataclasses.asdict(ended))
+    show_end(ended)
     assert "result" not in capsys.readouterr().out
 
 

@@ -52,7 +52,7 @@ def test_a_run_that_is_cut_between_any_two_candidates_goes_on_without_repaying(t
         assert len(again.judge.judged) == len(judged) - verdicts, count
         assert again.facts("candidate chosen", "number") == [(2,), (2,)], count
         assert (again.run / "candidate" / "env.py").read_text() == "speed=100\n", count
-        assert spending(again.events()).so_far()["dollars"] == 0.25 * len(tasks), count
+        assert spending(again.events()).so_far().dollars == 0.25 * len(tasks), count
 
 
 def test_one_that_is_refused_ends_the_run_and_is_alone_asked_again(tmp_path):

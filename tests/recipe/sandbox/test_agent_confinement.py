@@ -4,13 +4,13 @@ import json
 import sys
 
 import pytest
-from recipe.fake_model.model import ScriptedModel
-from recipe.fake_model.script import Turn
 from recipe.scripted_run import small_project
 
 from overclock.errors import MissingError
 from overclock.recipe.agents import Task
 from overclock.recipe.gateway import Tokens
+from overclock.recipe.gateway.scripted.model import ScriptedModel
+from overclock.recipe.gateway.scripted.script import Turn
 from overclock.recipe.judging.hygiene.frozen import Seal
 from overclock.recipe.loop.context import RunOptions
 from overclock.recipe.loop.workers import workers

@@ -15,6 +15,7 @@ from overclock.recipe.loop import translate as runs
 from overclock.recipe.loop.context import RunOptions
 from overclock.recipe.runs.run import Run
 from overclock.recipe.studies.compare import compare, who
+from overclock.results import encode
 
 WRONG = {  # which levels see what is wrong with a version; whole episodes do not show the counter
     cartpole_candidates.SIGN_ERROR: (1, 2, 3, "held-out"),
@@ -48,7 +49,11 @@ def project(tmp_path):
     return small_project(tmp_path / "cart")
 
 
-def told(project, ways, agent=None, agents=()):
+def told(*asked, **more):
+    return encode(compared(*asked, **more))
+
+
+def compared(project, ways, agent=None, agents=()):
     usage = Usage(calls=1, input_tokens=900, output_tokens=100, dollars=0.5)
     agent = agent or ScriptedAgent(cartpole_candidates.SCRIPT, usage)
     return compare(project, agents, ways, RunOptions(sandbox="none", agent=agent), judge=FakeJudge)
@@ -84,7 +89,8 @@ def test_several_agents_and_one_that_cannot_start(project, tmp_path):
     (earlier,) = told(project, ["full"])["rows"]
     assert earlier["outcome"] == "done"
     agents = [f"replay:{project.folder / 'runs' / earlier['run'].rpartition('/')[2]}", "clod"]
-    report = compare(project, agents, ["full"], RunOptions(sandbox="none", agent_sandbox="none"), judge=FakeJudge)
+    options = RunOptions(sandbox="none", agent_sandbox="none")
+    report = encode(compare(project, agents, ["full"], options, judge=FakeJudge))
     replay, unknown = report["rows"]
     assert (replay["outcome"], replay["by"], replay["repairs"]) == ("done", "no model: a recording", 2)
     assert replay["cost"]["basis"] == "not reported"
@@ -115,7 +121,7 @@ def test_ways_are_checked_before_anything_runs(project, tmp_path):
 def test_the_command_prints_a_table_or_one_object(project, tmp_path, monkeypatch, capsys):
     from overclock.cli.loop.compare import Compare, show
 
-    report = told(project, ["full", "l3-only"])
+    report = compared(project, ["full", "l3-only"])
     show(report)
     shown = capsys.readouterr().out
     assert "scripted (no model: a script)" in shown

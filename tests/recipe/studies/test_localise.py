@@ -10,9 +10,10 @@ from verify.mutable.world import SPEC
 
 from overclock.env import registry
 from overclock.errors import UsageError
-from overclock.recipe.studies.localise import VIEWS, Suspicion, _against, _summary, localise
+from overclock.recipe.studies.localise import VIEWS, Narrowed, Suspicion, _against, _summary, localise
 from overclock.recipe.studies.localise_code import Runs, code_of, every
 from overclock.recipe.studies.localise_facts import Fact
+from overclock.results import encode
 from overclock.verify.mutation.mutants import mutants_of
 from overclock.verify.mutation.mutate import sources_of
 from overclock.verify.sides.patched import source_of
@@ -110,23 +111,22 @@ def test_one_mistake_lies_where_all_facts_point():
 
 
 def test_summaries_count_only_what_a_view_noticed():
-    def view(lines, **more):
-        facts = [{}] * more.pop("facts", 1)
-        return {"broke": None, "lines": lines, "share": lines / 10, "functions": 1, "facts": facts,
-                "has_line": True, "has_function": True, **more}  # fmt: skip
+    def view(lines, facts=1, has_line=True):
+        fact = Fact("module", "step", "state.x")
+        return Narrowed(1, [fact] * facts, None, lines, lines / 10, 1, has_line, has_function=True)
 
     rows = [
-        {"views": {"full hierarchy": view(2), "level 3": view(4, has_line=False)}},
-        {"views": {"full hierarchy": view(4), "level 3": view(4, facts=3)}},
-        {"views": {"full hierarchy": view(6)}},
-        {"views": {}},
+        {"full hierarchy": view(2), "level 3": view(4, has_line=False)},
+        {"full hierarchy": view(4), "level 3": view(4, facts=3)},
+        {"full hierarchy": view(6)},
+        {},
     ]
     full, third = _summary("full hierarchy", rows), _summary("level 3", rows)
-    assert (full["noticed"], full["lines_median"], full["share_median"], full["has_line"]) == (3, 4, 0.4, 1.0)
-    assert (third["noticed"], third["has_line"], third["facts_mean"]) == (2, 0.5, 2.0)
-    assert _summary("level 2", rows) == {"noticed": 0}
+    assert (full.noticed, full.lines_median, full.share_median, full.has_line) == (3, 4, 0.4, 1.0)
+    assert (third.noticed, third.has_line, third.facts_mean) == (2, 0.5, 2.0)
+    assert encode(_summary("level 2", rows)) == {"knows": VIEWS["level 2"], "noticed": 0}
     pair = _against("level 3", rows)
-    assert (pair["mutants"], pair["hierarchy_leaves_fewer"], pair["the_same"]) == (2, 1, 1)
+    assert (pair.mutants, pair.hierarchy_leaves_fewer, pair.the_same) == (2, 1, 1)
 
 
 @pytest.mark.long

@@ -8,6 +8,7 @@ from overclock.bench.tables import rate
 from overclock.cli import output
 from overclock.cli.loop.options import EXIT_CODES
 from overclock.cli.progress import ProgressDisplay
+from overclock.results import encode
 
 FOLDER = Path("runs/demo")
 SOURCE = "CartPole-v1"
@@ -34,7 +35,7 @@ class Demo:
     """Print one JSON object (schema overclock.demo/1) instead of sentences."""
 
     def run(self) -> int:
-        """Translate, judge, time, print."""
+        """Translate the original, judge and time the translation, and show the result."""
         from overclock.recipe.loop.context import OptionalSteps, RunOptions
         from overclock.recipe.loop.translate import translate
         from overclock.recipe.project.new import BUILT_IN, new_project
@@ -57,7 +58,7 @@ class Demo:
             with output.console().status("timing it beside the original"):
                 timed = [speeds(project, ended, batch) for batch in self.batch]
         if self.json:
-            output.emit({"schema": "overclock.demo/1", **dataclasses.asdict(ended), "speed": timed})
+            output.emit({"schema": "overclock.demo/1", **encode(ended), "speed": timed})
         else:
             self._show(ended, timed)
         return EXIT_CODES[ended.outcome]

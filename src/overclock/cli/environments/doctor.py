@@ -20,7 +20,7 @@ class Doctor:
     """Print one JSON object (schema overclock.doctor/1) instead of a table."""
 
     def run(self) -> int:
-        """Examine and print."""
+        """Examine this machine and print what was found."""
         from overclock import doctor
 
         with output.console().status("Examining this machine ..."):

@@ -31,7 +31,7 @@ class List:
     """Print one JSON object (schema overclock.list/1) instead of a table."""
 
     def run(self) -> int:
-        """Print them."""
+        """Print the environments as a table or as JSON."""
         entries = list_envs(complain=lambda sentence: print(f"left out: {sentence}", file=sys.stderr))
         if self.long:
             from overclock.env.registry import make

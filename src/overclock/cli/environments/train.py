@@ -66,7 +66,7 @@ class Train:
     """Print one JSON object (schema overclock.train/1) instead of a table."""
 
     def run(self) -> int:
-        """Train and print."""
+        """Train as the options say, and print the report."""
         from overclock.env.registry import make, parse_options, spec
         from overclock.errors import UsageError
         from overclock.train.command import train_and_report

@@ -1,7 +1,7 @@
 """`overclock compare`: one project by several agents, or in several ways."""
 
 import dataclasses
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -9,6 +9,10 @@ from overclock.cli import output
 from overclock.cli.arguments import ProjectFolder
 from overclock.cli.loop.options import RunCommand
 from overclock.errors import UsageError
+from overclock.results import encode
+
+if TYPE_CHECKING:
+    from overclock.recipe.studies.compare import ComparedRun, Comparison
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -42,45 +46,45 @@ class Compare(RunCommand):
         agents, by = _words("--agents", self.agents), _words("--ways", self.by)
         report = compare(load_project(self.project), agents, by, self.run_options())
         if self.json:
-            output.emit(report)
+            output.emit(encode(report))
         else:
             show(report)
-        return 1 if any(row["outcome"] == "not run" for row in report["rows"]) else 0
+        return 1 if any(row.outcome == "not run" for row in report.rows) else 0
 
 
-def show(report: dict[str, Any]) -> None:
+def show(report: "Comparison") -> None:
     """The report as a table for people."""
     columns = ["agent", "way", "outcome", "all levels", "tasks", "repairs", "tests", "caught", "tokens", "cost", "time"]
-    output.table(columns, [_cells(row) for row in report["rows"]], title=f"{report['project']}: {report['reference']}")
-    for row in report["rows"]:
-        if row["outcome"] != "done":
-            print(f"{row['agent']}, {row['way']}: {row['sentence']}")
-        elif row["all_levels"]["verdict"] != "pass":
-            print(f"{row['agent']}, {row['way']}, judged by all levels: {row['all_levels']['sentence']}")
-    if not report["models"]:
+    output.table(columns, [_cells(row) for row in report.rows], title=f"{report.project}: {report.reference}")
+    for row in report.rows:
+        if row.outcome != "done":
+            print(f"{row.agent}, {row.way}: {row.sentence}")
+        elif row.all_levels is not None and row.all_levels.verdict != "pass":
+            print(f"{row.agent}, {row.way}, judged by all levels: {row.all_levels.sentence}")
+    if not report.models:
         print("No model did any of this work, so no figure here is one of a model.")
-    print(f"kept in {report['file']}")
+    print(f"kept in {report.file}")
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
+def _cells(row: "ComparedRun") -> list[str]:
     from overclock.recipe.runs.words import amount, seconds_words
 
-    agent = row["agent"] if row["model"] else f"{row['agent']} ({row['by']})"
-    if row["outcome"] == "not run":
-        return [agent, row["way"], "not run", *[""] * 8]
-    checked, cost = row["all_levels"], row["cost"]
+    agent = row.agent if row.model else f"{row.agent} ({row.by})"
+    if row.cost is None or row.caught_by_level is None:  # it did not run
+        return [agent, row.way, "not run", *[""] * 8]
+    checked, cost = row.all_levels, row.cost
     return [
         agent,
-        row["way"],
-        row["outcome"],
-        "" if checked is None else checked["verdict"] + (f" ({checked['level']})" if checked["level"] else ""),
-        str(row["tasks"]),
-        str(row["repairs"]),
-        f"{row['tests_passed']} / {row['tests_total']}",
-        ", ".join(f"level {level}: {count}" for level, count in row["caught_by_level"].items()) or "nothing",
-        "not reported" if cost["tokens"] is None else f"{cost['tokens']:,}",
-        "not reported" if cost["dollars"] is None else amount(cost["dollars"]),
-        seconds_words(row["elapsed_s"]),
+        row.way,
+        row.outcome or "",
+        "" if checked is None else checked.verdict + (f" ({checked.level})" if checked.level else ""),
+        str(row.tasks),
+        str(row.repairs),
+        f"{row.tests_passed} / {row.tests_total}",
+        ", ".join(f"level {level}: {count}" for level, count in row.caught_by_level.items()) or "nothing",
+        "not reported" if cost.tokens is None else f"{cost.tokens:,}",
+        "not reported" if cost.dollars is None else amount(cost.dollars),
+        seconds_words(row.elapsed_s or 0.0),
     ]
 
 

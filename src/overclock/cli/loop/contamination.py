@@ -2,11 +2,14 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from overclock.cli import output
 from overclock.cli.arguments import ProjectFolder
 from overclock.cli.loop.options import AgentCommand
+
+if TYPE_CHECKING:
+    from overclock.recipe.studies.contamination import Control
 
 EXIT_CODES = {"followed": 0, "partly recited": 1, "recited": 1, "neither": 3, "unfinished": 3}
 
@@ -35,36 +38,36 @@ class Contamination(AgentCommand):
     """Print one JSON object (schema overclock.contamination/1) instead of a table."""
 
     def run(self) -> int:
-        """Work, print."""
+        """Run the control, then print what came of it."""
         from overclock.recipe.loop.context import OptionalSteps
         from overclock.recipe.project.project import load_project
         from overclock.recipe.studies.contamination import control
 
         options = self.run_options(steps=OptionalSteps(not self.no_repair))
         found = control(load_project(self.project), self.seed, options, self.changes())
-        report = described(found, self.seed)
         if self.json:
-            output.emit(report)
+            constants = [
+                {
+                    "name": one.name,
+                    "file": Path(one.file).name,
+                    "line": one.line,
+                    "before": one.before,
+                    "after": one.after,
+                }
+                for one in found.constants
+            ]
+            schema = {"schema": "overclock.contamination/1", "seed": self.seed}
+            output.emit({**schema, **dataclasses.asdict(found), "constants": constants})
         else:
-            show(report)
+            show(found)
         return EXIT_CODES[found.verdict]
 
 
-def described(found: Any, seed: int) -> dict[str, Any]:
-    """What came of it, as plain data."""
-    constants = [
-        {"name": one.name, "file": Path(one.file).name, "line": one.line, "before": one.before, "after": one.after}
-        for one in found.constants
-    ]
-    return {"schema": "overclock.contamination/1", "seed": seed, **dataclasses.asdict(found), "constants": constants}
-
-
-def show(report: dict[str, Any]) -> None:
-    """The same for people."""
+def show(found: "Control") -> None:
+    """Print the constants that were changed, and the conclusion."""
     rows = [
-        [one["name"], f"{one['file']}:{one['line']}", repr(one["before"]), repr(one["after"])]
-        for one in report["constants"]
+        [one.name, f"{Path(one.file).name}:{one.line}", repr(one.before), repr(one.after)] for one in found.constants
     ]
     output.table(["constant", "where", "before", "after"], rows)
-    print(report["sentence"])
-    print(f"run: {report['run']} ({report['outcome']})")
+    print(found.sentence)
+    print(f"run: {found.run} ({found.outcome})")

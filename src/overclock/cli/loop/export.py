@@ -36,7 +36,7 @@ class Export:
     """Print one JSON object (schema overclock.export/1) instead of text."""
 
     def run(self) -> int:
-        """Write and tell."""
+        """Write the package and print where it lies."""
         from overclock.recipe.export.package import export
 
         with output.console().status("recording episodes of the reference"):

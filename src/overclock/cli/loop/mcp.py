@@ -32,7 +32,7 @@ class Mcp:
     """What keeps a candidate apart; none is stamped UNSANDBOXED in the report."""
 
     def run(self) -> int:
-        """Serve."""
+        """Serve the judge until stdin closes."""
         from overclock.recipe.mcp.server import serve
         from overclock.recipe.project.project import load_project
 

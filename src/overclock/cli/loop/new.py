@@ -49,7 +49,7 @@ class New:
     """Print one JSON object (schema overclock.new/1) instead of tables."""
 
     def run(self) -> int:
-        """Survey, write, print."""
+        """Survey the reference, write the project, print both."""
         from overclock.recipe.project.new import new_project
         from overclock.recipe.project.project import AgentChoice, Limits
         from overclock.recipe.survey.live.speedup import estimate_speedup
@@ -93,7 +93,7 @@ def described(made: Any, sober: Any) -> dict[str, Any]:
 
 
 def show(report: dict[str, Any]) -> None:
-    """The same for people."""
+    """Print what was found as tables and sentences."""
     rows = [[m["name"], str(m["lines"]), ", ".join(m["depends_on"]) or "-"] for m in report["modules"]]
     output.table(["module", "lines", "after"], rows, title=f"{report['reference']} to {report['target']}")
     rows = [[f["name"], f["read"], f["dtype"], str(list(f["shape"]))] for f in report["state"]]

@@ -1,7 +1,6 @@
 """Options of the commands that start or continue runs of the closed loop, written once so that they read the same."""
 
 import dataclasses
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from overclock.cli.arguments import Sandbox
 
 if TYPE_CHECKING:
     from overclock.recipe.loop.context import RunOptions
+    from overclock.recipe.loop.translate import Finished
     from overclock.recipe.project.project import Changes
 
 EXIT_CODES = {"done": 0, "stuck": 1, "out of budget": 1, "waiting": 3, "stopped": 4}  # by the outcome of a run
@@ -62,10 +62,10 @@ class AgentCommand(RunCommand):
         return Changes(self.agent, self.model, self.budget, levels, self.candidates)
 
 
-def show_end(finished: Mapping[str, Any]) -> None:
-    """Where everything lies, and what to do with a translation that is done."""
-    print(f"run: {finished['run']}; page: {finished['page']}")
-    result = finished["result"]
+def show_end(finished: "Finished") -> None:
+    """Print where everything lies, and what to do with a translation that is done."""
+    print(f"run: {finished.run}; page: {finished.page}")
+    result = finished.result
     if result is None:
         return
     print(f"result: {result}")

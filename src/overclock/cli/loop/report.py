@@ -7,6 +7,7 @@ import dataclasses
 
 from overclock.cli import output
 from overclock.cli.loop.status import RunName
+from overclock.results import encode
 
 
 @dataclasses.dataclass
@@ -27,7 +28,7 @@ class Report:
     """Print one JSON object (schema overclock.run/1) as well as writing the files."""
 
     def run(self) -> int:
-        """Compute, write, print."""
+        """Compute the report, write its files, print it."""
         from overclock.recipe.runs.page import summary, write_run_report
         from overclock.recipe.runs.report import run_report
         from overclock.recipe.runs.run import Run, find
@@ -37,10 +38,10 @@ class Report:
             report = run_report(run)
             page = write_run_report(run.folder, report)
         if self.json:
-            output.emit(report)
+            output.emit(encode(report))
             return 0
         table = iterations_table(report)
-        output.table(list(table.columns), table.rows, title=report["project"])
+        output.table(list(table.columns), table.rows, title=report.project)
         for sentence in summary(report):
             print(sentence)
         print(f"page: {page}")

@@ -6,6 +6,7 @@ from typing import Annotated
 import tyro
 
 from overclock.cli import output
+from overclock.results import encode
 
 RunName = Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[RUN]")]
 
@@ -28,7 +29,7 @@ class Status:
     """Print one JSON object (schema overclock.status/1) instead of a table."""
 
     def run(self) -> int:
-        """Read and print."""
+        """Read the journal and print the status."""
         from overclock.recipe.runs.run import Run, find
         from overclock.recipe.runs.status import status
         from overclock.recipe.runs.words import status_lines
@@ -36,7 +37,7 @@ class Status:
         with Run.open(find(self.run_name)) as run:
             found = status(run.journal)
         if self.json:
-            output.emit({**found, "run": run.folder})
+            output.emit({**encode(found), "run": run.folder})
         else:
             output.table(["run", str(run.folder)], [list(pair) for pair in status_lines(found)])
         return 0

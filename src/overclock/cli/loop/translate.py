@@ -10,10 +10,12 @@ from overclock.cli import output
 from overclock.cli.loop.options import EXIT_CODES, AgentCommand, show_end
 from overclock.cli.progress import ProgressDisplay
 from overclock.errors import UsageError
+from overclock.results import encode
 
 if TYPE_CHECKING:
     from overclock.recipe.loop.context import RunOptions
     from overclock.recipe.loop.translate import Finished
+    from overclock.recipe.runs.cost import Cost
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -45,21 +47,18 @@ class _Run(AgentCommand):
 
     def end(self, finished: "Finished") -> int:
         """Print how a run ended; returns the exit code."""
-        report = {"schema": "overclock.translate/1", **dataclasses.asdict(finished)}
         if self.json:
-            output.emit(report)
+            output.emit({"schema": "overclock.translate/1", **encode(finished)})
         else:
             print(f"{finished.outcome}{_spent(finished.cost)}: {finished.sentence}")
-            show_end(report)
+            show_end(finished)
         return EXIT_CODES[finished.outcome]
 
 
-def _spent(cost: dict[str, Any]) -> str:
-    from overclock.recipe.runs.cost import nothing_used
-
-    if nothing_used(cost):
+def _spent(cost: "Cost") -> str:
+    if cost.nothing_used:
         return ""
-    return " (cost not reported)" if cost["dollars"] is None else f" (${cost['dollars']:.4f} spent)"
+    return " (cost not reported)" if cost.dollars is None else f" (${cost.dollars:.4f} spent)"
 
 
 @dataclasses.dataclass(kw_only=True)

@@ -1,11 +1,15 @@
 """`overclock update`: a reference has moved on; translate again what changed."""
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING
 
 from overclock.cli import output
 from overclock.cli.arguments import ProjectFolder
 from overclock.cli.loop.options import EXIT_CODES, AgentCommand, show_end
+from overclock.results import encode
+
+if TYPE_CHECKING:
+    from overclock.recipe.project.update import UpdateReport
 
 ASKS = 3  # exit code: somebody has to look at it first
 
@@ -36,63 +40,39 @@ class Update(AgentCommand):
     """Print one JSON object (schema overclock.update/1) instead of tables."""
 
     def run(self) -> int:
-        """Compare, show, work."""
+        """Compare the reference, show what there is to do, and do it; returns the exit code."""
         from overclock.recipe.project.project import load_project
-        from overclock.recipe.project.update import find_update, run_update
+        from overclock.recipe.project.update import find_update, run_update, update_report
 
         with output.console().status("looking at the reference"):
             found = find_update(load_project(self.project))
-        report = described(found)
+        report = update_report(found)
         if not self.json:
             show(report)
-        waits = found.asks and not self.accept
+        waits, finished = found.asks and not self.accept, None
         if not (self.dry_run or found.nothing or waits):
             finished = run_update(found, self.accept, self.run_id, self.run_options(), self.changes())
-            report |= dataclasses.asdict(finished)
-        return self._end(report, waits)
-
-    def _end(self, report: dict[str, Any], waits: bool) -> int:
         if self.json:
-            output.emit(report)
-        elif report["outcome"] is not None:
-            print(f"{report['outcome']}: {report['sentence']}")
-            show_end(report)
-        elif report["nothing"]:
+            output.emit({**encode(report), **({} if finished is None else encode(finished))})
+        elif finished is not None:
+            print(f"{finished.outcome}: {finished.sentence}")
+            show_end(finished)
+        elif report.nothing:
             print("Nothing changed in the rules since then.")
         elif waits:
             print("Look at what would change above, then `overclock update --accept`.")
-        if report["outcome"] is not None:
-            return EXIT_CODES[report["outcome"]]
+        if finished is not None:
+            return EXIT_CODES[finished.outcome]
         return ASKS if waits and not self.dry_run else 0
 
 
-def described(found: Any) -> dict[str, Any]:
-    """What there is to do, as plain data."""
-    from overclock.recipe.project.update import plan_rows
-
-    return {
-        "schema": "overclock.update/1",
-        "project": found.project.folder,
-        "verified": found.verified.folder.name,
-        "candidate": found.verified.candidate,
-        "modules": [{"name": module.name, "lines": module.lines, "what": what} for module, what in plan_rows(found)],
-        "gone": list(found.gone),
-        "contract": list(found.contract),
-        "scenarios": len(found.guard.scenarios),
-        "stale": dict(found.guard.stale),
-        "dropped": list(found.guard.dropped),
-        "nothing": found.nothing,
-        "outcome": None,
-    }
-
-
-def show(report: dict[str, Any]) -> None:
-    """The same for people."""
-    rows = [[module["name"], str(module["lines"]), module["what"]] for module in report["modules"]]
-    rows += [[name, "", "gone"] for name in report["gone"]]
-    output.table(["module", "lines", "since then"], rows, title=f"verified by {report['verified']}")
-    for sentence in report["contract"]:
+def show(report: "UpdateReport") -> None:
+    """Print what there is to do as a table and sentences."""
+    rows = [[module.name, str(module.lines), module.what] for module in report.modules]
+    rows += [[name, "", "gone"] for name in report.gone]
+    output.table(["module", "lines", "since then"], rows, title=f"verified by {report.verified}")
+    for sentence in report.contract:
         print(f"- contract: {sentence}")
-    for name, sentence in report["stale"].items():
-        what = "cannot be played any more" if name in report["dropped"] else "is stale"
+    for name, sentence in report.stale.items():
+        what = "cannot be played any more" if name in report.dropped else "is stale"
         print(f"- the scenario '{name}' {what}: {sentence}")

@@ -4,7 +4,7 @@ import dataclasses
 import datetime
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from overclock.cli.loop.status import RunName
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from overclock.recipe.runs.journal import Journal
+    from overclock.recipe.runs.status import RunStatus
     from overclock.recipe.runs.vocabulary import Event
 
 PERIOD_S = 0.5
@@ -67,7 +68,7 @@ class Follower:
         self.events += new
         return new
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> "RunStatus":
         """Where the run stood at the last look."""
         from overclock.recipe.runs.status import status_of
 
@@ -93,10 +94,10 @@ def _lines(journal: "Journal") -> None:
             break
         time.sleep(PERIOD_S)
     found = follower.status()
-    if cost := dollars_words(found["cost"], found["budget_dollars"]):
+    if cost := dollars_words(found.cost, found.budget_dollars):
         print(f"cost: {cost}", flush=True)
-    if found["waits_for"]:
-        print(found["waits_for"], flush=True)
+    if found.waits_for:
+        print(found.waits_for, flush=True)
 
 
 def _live(console: "Console", folder: Path, journal: "Journal") -> None:

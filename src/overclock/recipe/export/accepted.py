@@ -15,7 +15,7 @@ from overclock.errors import UsageError
 from overclock.recipe.judging.hygiene.frozen import Frozen
 from overclock.recipe.judging.required_levels import levels_up_to
 from overclock.recipe.project.project import FILE, Project, load_project
-from overclock.recipe.runs.report import final_candidate, run_report
+from overclock.recipe.runs.report import RunReport, final_candidate, run_report
 from overclock.recipe.runs.run import RUNS, Run, all_runs, find
 from overclock.recipe.runs.status import ending, last
 from overclock.recipe.runs.vocabulary import Event
@@ -34,7 +34,7 @@ class Accepted:
     run: Path
     frozen: Frozen
     scenarios: Path
-    report: dict[str, Any]
+    report: RunReport
 
 
 def accepted(project: Path | None = None, run: str | None = None) -> Accepted:

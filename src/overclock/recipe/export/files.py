@@ -19,6 +19,8 @@ from overclock.recipe.export.twin import RECORDED, RULES, VERIFICATION
 from overclock.recipe.judging.candidate import MAIN
 from overclock.recipe.project.project import FILE, AgentChoice, Project, format_project
 from overclock.recipe.runs.page import html
+from overclock.recipe.runs.report import RunReport
+from overclock.results import encode
 
 NOTICES = "licences"  # of the original, word for word
 TEMPLATES = {  # file -> its template
@@ -69,7 +71,7 @@ def _verification(accepted: Accepted, names: Names, origin: Origin) -> dict[str,
     files = {
         FILE: format_project(_portable_project(project, names, origin)).encode(),
         CONTRACT: project.contract_path.read_bytes(),
-        "report.json": (json.dumps(finite(report), indent=2, allow_nan=False) + "\n").encode(),
+        "report.json": (json.dumps(finite(encode(report)), indent=2, allow_nan=False) + "\n").encode(),
         "report.html": html(report).encode(),
     }
     if project.contract.codec is not None:
@@ -92,10 +94,10 @@ def _portable_project(project: Project, names: Names, origin: Origin) -> Project
     )
 
 
-def _portable(report: dict[str, Any], run: Path, origin: Origin) -> dict[str, Any]:
+def _portable(report: RunReport, run: Path, origin: Origin) -> RunReport:
     """A run's report without where the run and the reference lie."""
-    volatile = {**report["volatile"], "folder": run.name, "project": report["project"]}
-    return {**report, "reference": origin.source, "volatile": volatile}
+    volatile = dataclasses.replace(report.volatile, folder=run.name, project=report.project)
+    return dataclasses.replace(report, reference=origin.source, volatile=volatile)
 
 
 def _rendered(name: str, **facts: Any) -> bytes:

@@ -51,7 +51,7 @@ def export(
     require_empty(target, "package")
     found = accepted(project, run)
     origin = origin_of(found.project)
-    require_same(origin, found.report["volatile"]["versions"])
+    require_same(origin, found.report.volatile.versions)
     top = origin.module.partition(".")[0]
     names = names_for(found.project.name, name, (top, *found.project.reference.packages))
     recording, result, made = _play(found, sandbox)

@@ -6,6 +6,7 @@ from typing import Any
 from overclock.recipe.export.accepted import Accepted
 from overclock.recipe.export.origin import Origin
 from overclock.recipe.judging.verdict import kept_level
+from overclock.recipe.runs.iterations import Judgement
 from overclock.recipe.runs.tables import seen_words
 from overclock.recipe.runs.words import level_words
 from overclock.verify.rollout.result import RolloutLevel
@@ -16,29 +17,31 @@ OVERFLOW = "overflow"  # the flag of a state with lists that have a capacity
 
 def readme_facts(accepted: Accepted, origin: Origin) -> dict[str, Any]:
     """The variables of the template."""
-    report, volatile = accepted.report, accepted.report["volatile"]
-    seen = {row["level"]: row["report"] for row in volatile["verification"]}
+    report, volatile = accepted.report, accepted.report.volatile
+    seen = {row.level: row.report for row in volatile.verification}
     rollouts = kept_level(seen.get(3))
     assert rollouts is None or isinstance(rollouts, RolloutLevel)
     return {
-        "run": volatile["run"],
-        "date": (volatile["ended"] or "").partition("T")[0],
-        "agent": report["agent"],
+        "run": volatile.run,
+        "date": (volatile.ended or "").partition("T")[0],
+        "agent": report.agent,
         "candidate": accepted.frozen.hash,
         "held": ", ".join(map(str, accepted.project.judging.levels)),
-        "versions": volatile["versions"] or {},
-        "levels": [_level(verdict, seen.get(verdict["level"])) for verdict in report["final"]["levels"]],
+        "versions": volatile.versions or {},
+        "levels": [
+            _level(verdict, seen.get(verdict.level)) for verdict in (report.final.levels if report.final else ())
+        ],
         "not_judged": [level for level in (1, 2, 3, 4) if level not in accepted.project.judging.levels],
         "errors": _errors(rollouts),
-        "tolerances": (report["judged_by"] or {"tolerances": []})["tolerances"],
-        "warning": report["sandbox"]["warning"],
+        "tolerances": report.judged_by.tolerances if report.judged_by else [],
+        "warning": report.sandbox.warning,
         "limits": _limits(accepted, origin, shown_equal(rollouts, accepted.project.contract.precisions)),
     }
 
 
-def _level(verdict: dict[str, Any], report: dict[str, Any] | None) -> dict[str, str]:
-    tests, seen = f"{verdict['passed']} / {verdict['total']}", seen_words(report)
-    return {"name": level_words(verdict["level"]), "verdict": verdict["verdict"], "tests": tests, "seen": seen}
+def _level(verdict: Judgement, report: dict[str, Any] | None) -> dict[str, str]:
+    tests, seen = f"{verdict.passed} / {verdict.total}", seen_words(report)
+    return {"name": level_words(verdict.level), "verdict": verdict.verdict, "tests": tests, "seen": seen}
 
 
 def _errors(rollouts: RolloutLevel | None) -> list[dict[str, Any]]:

@@ -15,12 +15,18 @@ if TYPE_CHECKING:
     from overclock.recipe.gateway.gateway import Gateway
     from overclock.recipe.gateway.prices import Prices
     from overclock.recipe.gateway.providers import OFFICIAL, Providers, Upstream
+    from overclock.recipe.gateway.scripted.model import ScriptedModel
+    from overclock.recipe.gateway.scripted.script import Turn, Use
     from overclock.recipe.gateway.tokens import Tokens
 
-__all__ = ["OFFICIAL", "Cassette", "Exchange", "Gateway", "Prices", "Providers", "Recorder", "Tokens", "Upstream"]
+__all__ = [
+    "OFFICIAL", "Cassette", "Exchange", "Gateway", "Prices", "Providers", "Recorder", "ScriptedModel", "Tokens",
+    "Turn", "Upstream", "Use",
+]  # fmt: skip
 
 MODULES = {
     "cassette": ["Cassette"], "exchange": ["Exchange", "Recorder"], "gateway": ["Gateway"], "prices": ["Prices"],
     "providers": ["OFFICIAL", "Providers", "Upstream"], "tokens": ["Tokens"],
+    "scripted.model": ["ScriptedModel"], "scripted.script": ["Turn", "Use"],
 }  # fmt: skip
 __getattr__, __dir__ = lazy_names(__name__, {name: f"{__name__}.{m}" for m, names in MODULES.items() for name in names})

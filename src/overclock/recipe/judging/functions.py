@@ -91,7 +91,7 @@ class FunctionRecorder:
         self._contract = load_contract(Path(subject["arguments"]["contract"]))
 
     def describe(self) -> dict[str, Any]:
-        """The calls it offers."""
+        """The calls that this worker answers."""
         return {"calls": ["record"]}
 
     def record(self, steps: int) -> dict[str, Any]:
@@ -137,7 +137,7 @@ class FunctionRunner:
         self._module = load_module(Path(folder), module)
 
     def describe(self) -> dict[str, Any]:
-        """The calls it offers."""
+        """The calls that this worker answers."""
         return {"calls": ["missing", "run"]}
 
     def missing(self, functions: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ import dataclasses
 import hashlib
 import json
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -42,37 +43,55 @@ def store_rules(journal: Journal, project: Project, scenarios: Path) -> str:
     return journal.store(json.dumps(rules, sort_keys=True).encode())
 
 
-def described(journal: Journal, name: str | None) -> dict[str, Any] | None:
-    """What a report says about the rules of this name: every tolerance with its reason, and how much was played."""
+@dataclasses.dataclass(frozen=True)
+class Tolerance:
+    """How far a field or a group of fields may be apart in one precision, and why."""
+
+    precision: str
+    of: str
+    per_step: float
+    free_running: float
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class JudgedBy:
+    """What a report says about rules: every tolerance with its reason, and how much was played."""
+
+    sha256: str
+    tolerances: list[Tolerance]
+    scenarios: int
+    episodes: int
+    held_out: int
+    also: str
+
+
+def described(journal: Journal, name: str | None) -> JudgedBy | None:
+    """What a report says about the rules of this name."""
     if name is None:
         return None
     rules = json.loads(journal.blob(name))
     contract = rules["contract"]
     close = {precision: contract[precision] for precision in get_args(Precision) if precision in contract}
-    return {
-        "sha256": name,
-        "tolerances": [row for precision, one in close.items() for row in _rows(precision, one)],
-        "scenarios": len(rules["scenarios"]),
+    return JudgedBy(
+        name,
+        [row for precision, one in close.items() for row in _rows(precision, one)],
+        len(rules["scenarios"]),
         **{key: rules["judging"][key] for key in ("episodes", "held_out", "also")},
-    }
+    )
 
 
-def _rows(precision: str, close: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows(precision: str, close: Mapping[str, Any]) -> list[Tolerance]:
     """A row per group or field that may differ; one that says nothing else is exact."""
     step, free = close.get("per_step", {}), close.get("free_running", {})
-    near = close.get("limits", {})
-    flags = {"precision": precision, "of": f"flags, beside a threshold of {', '.join(near.get('at', {}))}"}
-    margin = {"per_step": near.get("margin"), "free_running": near.get("margin"), "reason": near.get("reason")}
-    return [
-        {
-            "precision": precision,
-            "of": of,
-            "per_step": step.get(of, 0.0),
-            "free_running": free.get(of, 0.0),
-            "reason": close.get("reason", ""),
-        }
-        for of in dict.fromkeys((*step, *free))
-    ] + ([{**flags, **margin}] if near else [])
+    reason = close.get("reason", "")
+    rows = [
+        Tolerance(precision, of, step.get(of, 0.0), free.get(of, 0.0), reason) for of in dict.fromkeys((*step, *free))
+    ]
+    if near := close.get("limits", {}):
+        flags, margin = f"flags, beside a threshold of {', '.join(near.get('at', {}))}", near.get("margin")
+        rows.append(Tolerance(precision, flags, margin, margin, near.get("reason")))
+    return rows
 
 
 def _sha(path: Path) -> str:

@@ -75,7 +75,7 @@ class OriginalStepper:
         )
 
     def describe(self) -> dict[str, Any]:
-        """The calls it offers."""
+        """The calls that this worker answers."""
         return {"calls": ["run"]}
 
     def run(self, batch: int, steps: int) -> float:

@@ -69,7 +69,7 @@ class SpecificationBriefing(Briefing):
         return self._render("specification", task, **self._facts())
 
     def repair(self, task: str, failure: Failure, level: int, tries: tuple[int, int], tried: Any = ()) -> str:
-        """What the check says."""
+        """The prompt for a reference that failed its check."""
         return self._render(
             "specification_repair", task, failures=failure.sentences, iteration=tries[0], iterations=tries[1],
             **self._facts(),

@@ -166,4 +166,4 @@ class Tasks:
         return f" {known}{'' if cap is None else f' of ${cap:.2f}'}."
 
     def _dollars(self) -> float | None:
-        return spending(self._session.journal.events()).so_far()["dollars"]
+        return spending(self._session.journal.events()).so_far().dollars

@@ -23,11 +23,13 @@ from overclock.recipe.loop.update_loop import WORKFLOW as UPDATE
 from overclock.recipe.loop.update_loop import UpdateBriefing, UpdateLoop, sources_folder
 from overclock.recipe.loop.workers import workers
 from overclock.recipe.project.project import Changes, Project, load_project
+from overclock.recipe.runs.cost import Cost
 from overclock.recipe.runs.groups import current
 from overclock.recipe.runs.page import write_run_report
 from overclock.recipe.runs.report import run_report
 from overclock.recipe.runs.run import RUNS, Run, latest
 from overclock.recipe.runs.status import last
+from overclock.recipe.runs.vocabulary import Facts
 from overclock.recipe.runs.work_tree import frozen_tree
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ class Finished:
     sentence: str
     run: Path
     page: Path
-    cost: dict[str, Any]
+    cost: Cost
     result: Path | None = None
 
 
@@ -173,7 +175,7 @@ def _require_nothing_lost(run: Run) -> None:
         )
 
 
-def _asked(run: Run) -> dict[str, Any] | None:
+def _asked(run: Run) -> Facts | None:
     """What somebody was asked for and has not given yet."""
     newest = last(run.journal.events(), "help asked", "help given")
     return newest.facts if newest is not None and newest.kind == "help asked" else None
@@ -222,4 +224,4 @@ def _finished(project: Project, run: Run, outcome: str) -> Finished:
     report = run_report(run)
     page = write_run_report(run.folder, report)
     result = run.candidate / MAIN[project.target] if outcome == "done" else None
-    return Finished(outcome, report["sentence"], run.folder, page, report["cost"], result)
+    return Finished(outcome, report.sentence or "", run.folder, page, report.cost, result)

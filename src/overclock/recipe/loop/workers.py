@@ -140,7 +140,7 @@ class _At:
 def _spent(run: Run) -> Usage:
     """What the gateway counts from: nothing, a sum, or an amount that nobody knows."""
     cost = spending(run.journal.events()).so_far()
-    return Usage(dollars=0.0 if cost["metered"] is None and cost["dollars"] is None else cost["dollars"])
+    return Usage(dollars=0.0 if cost.metered is None and cost.dollars is None else cost.dollars)
 
 
 def _named(

@@ -26,6 +26,7 @@ from overclock.recipe.project.project import FILE, Project
 from overclock.recipe.runs.run import Run
 from overclock.recipe.runs.status import status
 from overclock.recipe.runs.work_tree import frozen_tree
+from overclock.results import encode
 
 PAUSE_S = 2.0  # between two starts: whoever asks faster has changed nothing in between
 MOST_BATCH = 1 << 20
@@ -118,7 +119,7 @@ class Session:
         """Where the run stands (overclock.status/1), with this session's jobs and iterations."""
         with self._turn:
             return {
-                **finite(status(self.run.journal)),
+                **finite(encode(status(self.run.journal))),
                 "run": str(self.run.folder),
                 "candidate_folder": str(self.candidate),
                 "iterations_used": {str(level): self._record.used(level) for level in self.project.judging.levels},

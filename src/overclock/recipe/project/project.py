@@ -78,7 +78,7 @@ def checkable(plan: ModulePlan) -> list[str]:
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """When to stop."""
+    """How much a run may cost, and how long each part of it may take."""
 
     dollars: float | None = number(10.0, least=0)  # None, in the file "unlimited": no limit
     iterations: int = number(50, least=1)  # at one level, before a person is asked
@@ -140,7 +140,7 @@ class Project:
 
     @property
     def contract_path(self) -> Path:
-        """Its contract.toml."""
+        """The path of its contract.toml."""
         return self.folder / CONTRACT
 
     @property

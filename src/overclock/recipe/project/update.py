@@ -9,6 +9,7 @@ import dataclasses
 import datetime
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from overclock.errors import UsageError
 from overclock.files import write_whole
@@ -19,7 +20,7 @@ from overclock.recipe.loop.briefing import MAIN, PART, module_file, source_text
 from overclock.recipe.loop.context import RunOptions
 from overclock.recipe.loop.translate import Finished, translate
 from overclock.recipe.loop.update_loop import WORKFLOW, sources_folder
-from overclock.recipe.project.project import FILE, Changes, ModulePlan, Project, format_project, load_project
+from overclock.recipe.project.project import FILE, Changes, Project, format_project, load_project
 from overclock.recipe.project.update_scenarios import Guard, guard
 from overclock.recipe.references.changes import contract_differences, merged, same_rules
 from overclock.recipe.references.surveyor import Surveyed, reference_text, survey, survey_spec
@@ -203,7 +204,46 @@ def _write(update: Update) -> Project:
     return load_project(project.folder)
 
 
-def plan_rows(update: Update) -> list[tuple[ModulePlan, str]]:
-    """Every module of the new plan and what happens to it."""
-    said = {**dict.fromkeys(update.again, "translated again"), **dict.fromkeys(update.new, "new")}
-    return [(module, said.get(module.name, "kept")) for module in update.project.modules]
+@dataclasses.dataclass(frozen=True)
+class ModuleChange:
+    """A module of the new plan, and what happens to it: "kept", "translated again" or "new"."""
+
+    name: str
+    lines: int
+    what: str
+
+
+@dataclasses.dataclass(frozen=True)
+class UpdateReport:
+    """What there is to do (overclock.update/1); a run that does it adds how it ended."""
+
+    schema: Literal["overclock.update/1"]
+    project: Path
+    verified: str
+    candidate: str
+    modules: list[ModuleChange]
+    gone: list[str]
+    contract: list[str]
+    scenarios: int
+    stale: dict[str, str]
+    dropped: list[str]
+    nothing: bool
+    outcome: str | None = None
+
+
+def update_report(update: Update) -> UpdateReport:
+    """What there is to do, in short."""
+    changes = {**dict.fromkeys(update.again, "translated again"), **dict.fromkeys(update.new, "new")}
+    return UpdateReport(
+        "overclock.update/1",
+        project=update.project.folder,
+        verified=update.verified.folder.name,
+        candidate=update.verified.candidate,
+        modules=[ModuleChange(one.name, one.lines, changes.get(one.name, "kept")) for one in update.project.modules],
+        gone=list(update.gone),
+        contract=list(update.contract),
+        scenarios=len(update.guard.scenarios),
+        stale=dict(update.guard.stale),
+        dropped=list(update.guard.dropped),
+        nothing=update.nothing,
+    )

@@ -19,5 +19,9 @@ __getattr__, __dir__ = lazy_names(
         **dict.fromkeys(["Cheat", "find_cheats"], "overclock.recipe.redteam.cheats"),
         **dict.fromkeys(["Judges", "prepare_judges"], "overclock.recipe.redteam.judges"),
         "redteam": "overclock.recipe.redteam.run",
+        "Caught": "overclock.recipe.redteam.catch:Outcome",
+        "Court": "overclock.recipe.redteam.judges:Judges",
+        "open_court": "overclock.recipe.redteam.judges:prepare_judges",
+        "staged": "overclock.recipe.redteam.catch:handed_in",
     },
 )

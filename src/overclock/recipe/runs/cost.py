@@ -7,14 +7,42 @@ is known the answer is None, "not reported": never zero.
 
 import dataclasses
 import math
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable
 
 from overclock.recipe.gateway.usage import Usage, total
 from overclock.recipe.runs.vocabulary import Event
+from overclock.results import absent
 
 REFUSED = 402  # how the gateway answers a call that the budget does not allow
 NOT_REPORTED = "not reported"
+
+
+@dataclasses.dataclass(frozen=True)
+class Cost:
+    """What was spent, as reports show it; None where it is not known.
+
+    `basis` says who counted: "metered", "self-reported", "partly metered", "shared" by tasks that were under way at the
+    same time, or "not reported".
+    """
+
+    basis: str
+    tokens: int | None = None
+    input_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    calls: int | None = None
+    dollars: float | None = None
+    metered: Usage | None = None
+    self_reported: Usage | None = None
+    calls_never_closed: int = 0
+    tasks_not_reported: int = 0
+    refused_calls: int | None = absent()  # of a whole run
+
+    @property
+    def nothing_used(self) -> bool:
+        """Whether it is known that no model was asked: the built-in translator needs none."""
+        open_ends = self.calls_never_closed or self.tasks_not_reported or self.refused_calls
+        return not open_ends and self.calls == 0 and self.tokens == 0 and not self.dollars
 
 
 class Spending:
@@ -31,7 +59,7 @@ class Spending:
         self._told: dict[str, list[Usage | None]] = {}
 
     def see(self, event: Event) -> None:
-        """The next event."""
+        """Count one more event of the journal."""
         facts = event.facts
         match event.kind:
             case "run started":
@@ -51,15 +79,15 @@ class Spending:
                 self._closed[facts["call"]] = Usage(**facts["usage"])
                 self._refused += facts["status"] == REFUSED
 
-    def so_far(self) -> dict[str, Any]:
-        """All of it."""
-        return {**self._cost(self._owner, self._told), "refused_calls": self._refused}
+    def so_far(self) -> Cost:
+        """The cost of the run up to here."""
+        return dataclasses.replace(self._cost(self._owner, self._told), refused_calls=self._refused)
 
-    def of_task(self, task: str) -> dict[str, Any]:
+    def of_task(self, task: str) -> Cost:
         """What one task cost; its `basis` is "shared" if other tasks were under way at the same time."""
         calls = [call for call, owner in self._owner.items() if owner == task]
         if task in self._shared:
-            return {**_described(None, None, 0, 0), "basis": "shared"}
+            return Cost("shared")
         return self._cost(calls, [task] if task in self._told else [])
 
     def _belongs(self, call: str) -> None:
@@ -67,7 +95,7 @@ class Spending:
         self._metered |= self._active
         self._shared |= self._active if len(self._active) > 1 else set()
 
-    def _cost(self, calls: Collection[str], tasks: Iterable[str]) -> dict[str, Any]:
+    def _cost(self, calls: Collection[str], tasks: Iterable[str]) -> Cost:
         closed = [self._closed[call] for call in calls if call in self._closed]
         unclosed = [call for call in calls if call not in self._closed]
         reserved = [Usage(calls=1, dollars=self._opened[call]) for call in unclosed]
@@ -75,14 +103,8 @@ class Spending:
         known = [usage for usage in told if usage is not None]
         cost = _described(_sum(closed + reserved), _sum(known), len(unclosed), len(told) - len(known))
         if unclosed and not closed and not known:
-            cost |= {"tokens": None, "input_tokens": None, "cached_tokens": None, "output_tokens": None}
+            cost = dataclasses.replace(cost, tokens=None, input_tokens=None, cached_tokens=None, output_tokens=None)
         return cost
-
-
-def nothing_used(cost: Mapping[str, Any]) -> bool:
-    """Whether it is known that no model was asked: the built-in translator needs none."""
-    open_ends = cost["calls_never_closed"] or cost["tasks_not_reported"] or cost.get("refused_calls")
-    return not open_ends and cost["calls"] == 0 and cost["tokens"] == 0 and not cost["dollars"]
 
 
 def spending(events: Iterable[Event]) -> Spending:
@@ -101,21 +123,21 @@ def _sum(usages: list[Usage]) -> Usage | None:
     return dataclasses.replace(total(usages), dollars=math.fsum(amounts) if len(amounts) == len(usages) else None)
 
 
-def _described(metered: Usage | None, told: Usage | None, unclosed: int, unreported: int) -> dict[str, Any]:
+def _described(metered: Usage | None, told: Usage | None, unclosed: int, unreported: int) -> Cost:
     both = _sum([usage for usage in (metered, told) if usage is not None])
     basis = (
         "partly metered" if metered and told else "metered" if metered else "self-reported" if told else NOT_REPORTED
     )
-    return {
-        "basis": basis,
-        "tokens": None if both is None else both.input_tokens + both.output_tokens,
-        "input_tokens": None if both is None else both.input_tokens,
-        "cached_tokens": None if both is None else both.cached_tokens,
-        "output_tokens": None if both is None else both.output_tokens,
-        "calls": None if both is None else both.calls,
-        "dollars": None if both is None else both.dollars,
-        "metered": None if metered is None else dataclasses.asdict(metered),
-        "self_reported": None if told is None else dataclasses.asdict(told),
-        "calls_never_closed": unclosed,
-        "tasks_not_reported": unreported,
-    }
+    return Cost(
+        basis,
+        tokens=None if both is None else both.input_tokens + both.output_tokens,
+        input_tokens=None if both is None else both.input_tokens,
+        cached_tokens=None if both is None else both.cached_tokens,
+        output_tokens=None if both is None else both.output_tokens,
+        calls=None if both is None else both.calls,
+        dollars=None if both is None else both.dollars,
+        metered=metered,
+        self_reported=told,
+        calls_never_closed=unclosed,
+        tasks_not_reported=unreported,
+    )

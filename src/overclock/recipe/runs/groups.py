@@ -1,9 +1,30 @@
 """Candidates that were made side by side: which of them a run went on with, read from its journal."""
 
+import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
-from overclock.recipe.runs.vocabulary import REFUSED, Event
+from overclock.recipe.runs.vocabulary import REFUSED, Event, Facts
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """Which of how many candidates for one task was kept, and why."""
+
+    task: str
+    candidate: str
+    number: int
+    why: str
+    of: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """A task for several candidates: how many are made, how many have ended, the number of the one that was kept."""
+
+    task: str
+    candidates: int
+    ended: int
+    kept: int | None
 
 
 def current(events: Sequence[Event]) -> str | None:
@@ -28,11 +49,11 @@ def discarded(events: Sequence[Event]) -> set[str]:
     return lost - stood
 
 
-def choices(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Which of how many was kept, and why."""
+def choices(events: Sequence[Event]) -> list[Choice]:
+    """Every choice between candidates, oldest first."""
     chosen = [event.facts for event in events if event.kind == "candidate chosen"]
     return [
-        {**{key: facts[key] for key in ("task", "candidate", "number", "why")}, "of": len(facts["candidates"])}
+        Choice(facts["task"], facts["candidate"], facts["number"], facts["why"], len(facts["candidates"]))
         for facts in chosen
     ]
 
@@ -40,14 +61,14 @@ def choices(events: Sequence[Event]) -> list[dict[str, Any]]:
 def kept(events: Sequence[Event]) -> dict[str, bool]:
     """Of every task that was one of several, once that is decided: whether the run went on with what it left."""
     return {
-        f"{facts['task']}.{number}": number == facts["number"]
-        for facts in choices(events)
-        for number in range(1, facts["of"] + 1)
+        f"{choice.task}.{number}": number == choice.number
+        for choice in choices(events)
+        for number in range(1, choice.of + 1)
     }
 
 
-def newest_group(events: Sequence[Event]) -> dict[str, Any] | None:
-    """How far the newest task is, if it asks for several candidates: how many, how many have ended, which was kept."""
+def newest_group(events: Sequence[Event]) -> Group | None:
+    """How far the newest task is, if it asks for several candidates."""
     sent = next((event.facts for event in reversed(events) if event.kind == "task sent"), {})
     group = sent.get("group")
     if group is None:
@@ -55,13 +76,13 @@ def newest_group(events: Sequence[Event]) -> dict[str, Any] | None:
     members = _tasks(events)
     ends = [event.facts for event in events if event.kind == "task ended" and event.facts["ended"] != REFUSED]
     ended = {facts["task"] for facts in ends if members.get(facts["task"]) == group}
-    number = next((one["number"] for one in choices(events) if one["task"] == group), None)
-    return {"task": group, "candidates": sent["candidates"], "ended": len(ended), "kept": number}
+    number = next((one.number for one in choices(events) if one.task == group), None)
+    return Group(group, sent["candidates"], len(ended), number)
 
 
-def under_way(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """The tasks that somebody works on, if anybody works on the run at all."""
-    sent: dict[str, dict[str, Any]] = {}
+def under_way(events: Sequence[Event]) -> list[Facts]:
+    """The facts of the tasks that somebody works on, if anybody works on the run at all."""
+    sent: dict[str, Facts] = {}
     for event in events:
         if event.kind == "run started":
             sent.clear()  # tasks that a kill cut off do not go on

@@ -17,7 +17,7 @@ class JournalRecorder:
         self._journal = journal
 
     def record(self, exchange: Exchange) -> None:
-        """As `Recorder.record`."""
+        """Write a call into the journal, see `Recorder.record`."""
         if exchange.stage == "opened":
             self._journal.append(
                 "call opened",

@@ -1,55 +1,108 @@
 """Where a run stands, read from its journal: what `overclock status` and `overclock watch` show."""
 
+import dataclasses
 import datetime
 import shlex
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-from overclock.recipe.runs.cost import spending
-from overclock.recipe.runs.groups import current, discarded, newest_group, under_way
+from overclock.recipe.judging.verdict import Level
+from overclock.recipe.runs.cost import Cost, spending
+from overclock.recipe.runs.groups import Group, current, discarded, newest_group, under_way
 from overclock.recipe.runs.journal import Journal
 from overclock.recipe.runs.vocabulary import Event
 
-SCHEMA = "overclock.status/1"
+SCHEMA: Literal["overclock.status/1"] = "overclock.status/1"
 WAITING = "waiting"  # the outcome of a run that goes on when somebody has worked
 # After these a run that has ended goes on: somebody resumed it.
 WORK = {"run started", "phase started", "task sent", "task ended", "candidate frozen", "judged", "help given"}
 
 
-def status(journal: Journal) -> dict[str, Any]:
-    """The status of a run now (overclock.status/1)."""
+@dataclasses.dataclass(frozen=True)
+class LevelTests:
+    """The newest verdict of a level, with its tests where they were counted."""
+
+    level: Level
+    verdict: str
+    passed: int | None
+    total: int | None
+    candidate: str
+
+
+@dataclasses.dataclass(frozen=True)
+class RunTime:
+    """When a run was worked on, and the seconds that agent and judge took."""
+
+    started: str | None
+    last_event: str | None
+    elapsed_s: float | None
+    agent_s: float
+    judge_s: float
+
+
+@dataclasses.dataclass(frozen=True)
+class RunStatus:
+    """Where a run stands (overclock.status/1); None where nothing is known yet."""
+
+    schema: Literal["overclock.status/1"]
+    project: str | None
+    reference: str | None
+    target: str | None
+    agent: str | None
+    candidates: int | None  # made side by side
+    levels: list[int] | None
+    phase: int | None
+    phase_name: str | None
+    module: str | None
+    level: Level | None
+    iteration: int | None
+    iterations_allowed: int | None
+    side_by_side: Group | None
+    candidate: str | None
+    tests: list[LevelTests]
+    cost: Cost
+    budget_dollars: float | None
+    time: RunTime
+    outcome: str | None
+    sentence: str | None
+    working: bool
+    waits_for: str | None
+
+
+def status(journal: Journal) -> RunStatus:
+    """The status of a run now."""
     working = journal.worked_on()  # asked first: if nobody works on it, the events read after that are all there are
     return status_of(journal.events(), working, time.time(), journal.path.parent)
 
 
-def status_of(events: Sequence[Event], working: bool, now: float, run: Path | None = None) -> dict[str, Any]:
+def status_of(events: Sequence[Event], working: bool, now: float, run: Path | None = None) -> RunStatus:
     """The status after these events; `working` says whether a process goes on with the run, `run` is its folder."""
     started = last(events, "run started")
     phase, sent = last(events, "phase started"), last(events, "task sent")
     ended = ending(events)
     facts = started.facts if started else {}
-    return {
-        "schema": SCHEMA,
+    return RunStatus(
+        SCHEMA,
         **{key: facts.get(key) for key in ("project", "reference", "target", "agent", "candidates", "levels")},
-        "phase": phase.facts["phase"] if phase else None,
-        "phase_name": phase.facts["name"] if phase else None,
-        "module": phase.facts["module"] if phase else None,
-        "level": _level(events),
-        "iteration": sent.facts["iteration"] if sent else None,
-        "iterations_allowed": facts.get("limits", {}).get("iterations"),
-        "side_by_side": newest_group(events),
-        "candidate": current(events),
-        "tests": tests(events),
-        "cost": spending(events).so_far(),
-        "budget_dollars": facts.get("budget_dollars"),
-        "time": _time(events, working and not ended, now),
-        "outcome": ended.facts["outcome"] if ended else None,
-        "sentence": _with_its_run(ended.facts["sentence"] if ended else None, run),
-        "working": working,
-        "waits_for": _with_its_run(waits_for(events, working), run),
-    }
+        phase=phase.facts["phase"] if phase else None,
+        phase_name=phase.facts["name"] if phase else None,
+        module=phase.facts["module"] if phase else None,
+        level=_level(events),
+        iteration=sent.facts["iteration"] if sent else None,
+        iterations_allowed=facts.get("limits", {}).get("iterations"),
+        side_by_side=newest_group(events),
+        candidate=current(events),
+        tests=tests(events),
+        cost=spending(events).so_far(),
+        budget_dollars=facts.get("budget_dollars"),
+        time=_time(events, working and not ended, now),
+        outcome=ended.facts["outcome"] if ended else None,
+        sentence=_with_its_run(ended.facts["sentence"] if ended else None, run),
+        working=working,
+        waits_for=_with_its_run(waits_for(events, working), run),
+    )
 
 
 def last(events: Sequence[Event], *kinds: str) -> Event | None:
@@ -63,20 +116,14 @@ def ending(events: Sequence[Event]) -> Event | None:
     return found if found is not None and found.kind == "run ended" else None
 
 
-def tests(events: Sequence[Event]) -> list[dict[str, Any]]:
+def tests(events: Sequence[Event]) -> list[LevelTests]:
     """The newest verdict of every level, lowest level first; those on candidates that were not kept do not count."""
     lost = discarded(events)
     judged = [event.facts for event in events if event.kind == "judged" and event.facts["candidate"] not in lost]
     newest = {facts["level"]: facts for facts in judged}
     return [
-        {
-            "level": level,
-            "verdict": newest[level]["verdict"],
-            "passed": newest[level]["tests_passed"],
-            "total": newest[level]["tests_total"],
-            "candidate": newest[level]["candidate"],
-        }
-        for level in sorted(newest, key=level_order)
+        LevelTests(level, facts["verdict"], facts["tests_passed"], facts["tests_total"], facts["candidate"])
+        for level, facts in sorted(newest.items(), key=lambda pair: level_order(pair[0]))
     ]
 
 
@@ -130,26 +177,26 @@ def _next(events: Sequence[Event], newest: Event | None) -> str:
 
 
 def short(candidate: str) -> str:
-    """A hash for people."""
+    """The first letters of a hash, for people."""
     return candidate[:10]
 
 
-def _level(events: Sequence[Event]) -> int | str | None:
+def _level(events: Sequence[Event]) -> Level | None:
     """The level that is worked on: that of the newest task or verdict of this phase."""
     newest = last(events, "phase started", "task sent", "judged")
     return None if newest is None else newest.facts.get("level")
 
 
-def _time(events: Sequence[Event], going_on: bool, now: float) -> dict[str, Any]:
+def _time(events: Sequence[Event], going_on: bool, now: float) -> RunTime:
     first, final = (events[0].time, events[-1].time) if events else (None, None)
     until = now if going_on else final
-    return {
-        "started": None if first is None else moment(first),
-        "last_event": None if final is None else moment(final),
-        "elapsed_s": None if first is None or until is None else max(0.0, until - first),
-        "agent_s": sum(event.facts["seconds"] for event in events if event.kind == "task ended"),
-        "judge_s": sum(event.facts["seconds"] for event in events if event.kind == "judged"),
-    }
+    return RunTime(
+        started=None if first is None else moment(first),
+        last_event=None if final is None else moment(final),
+        elapsed_s=None if first is None or until is None else max(0.0, until - first),
+        agent_s=sum(event.facts["seconds"] for event in events if event.kind == "task ended"),
+        judge_s=sum(event.facts["seconds"] for event in events if event.kind == "judged"),
+    )
 
 
 def moment(seconds: float) -> str:

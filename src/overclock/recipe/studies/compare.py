@@ -7,13 +7,14 @@ machinery works and says nothing about any model; it is labelled so.
 
 import dataclasses
 import datetime
+import functools
 import json
 import re
 import secrets
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from overclock.errors import OverclockError, UsageError
 from overclock.files import write_whole
@@ -21,16 +22,17 @@ from overclock.recipe import sandbox as sandboxes
 from overclock.recipe.judging.hygiene.frozen import Frozen
 from overclock.recipe.judging.judge import Judge
 from overclock.recipe.judging.required_levels import levels_up_to
+from overclock.recipe.judging.verdict import Level
 from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.loop.translate import translate
 from overclock.recipe.project.project import Changes, Project
 from overclock.recipe.runs.candidates import files_of
 from overclock.recipe.runs.report import run_report
 from overclock.recipe.runs.run import Run
+from overclock.results import absent, encode
 from overclock.verify.sides.process import CouldNotVerifyError
 from overclock.versions import versions
 
-SCHEMA = "overclock.compare/1"
 FULL = "full"
 NOBODY = "nobody: it did not run"
 WITHOUT_MODEL = {
@@ -58,14 +60,93 @@ WAYS = {
 }
 
 
+@dataclasses.dataclass(frozen=True)
+class AllLevels:
+    """What a run called done, judged by the levels that it left out; `level` is the first that failed."""
+
+    verdict: str
+    level: int | str | None
+    sentence: str
+
+
+@dataclasses.dataclass(frozen=True)
+class CaughtFailure:
+    """A failure that a level found, and whether a later candidate was without it."""
+
+    level: Level
+    module: str | None
+    field: str | None
+    step: int | None
+    sentence: str
+    repaired: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class CostInShort:
+    """The cost of a run, without its parts."""
+
+    basis: str
+    tokens: int | None
+    calls: int | None
+    dollars: float | None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ComparedRun:
+    """An agent's run in one way; nothing is known of one that could not start.
+
+    `tests` are the last verdicts on the candidate that the run stands by.
+    """
+
+    agent: str
+    by: str = NOBODY
+    model: bool = False
+    way: str
+    levels: list[int]
+    run: str | None = None
+    outcome: str | None
+    sentence: str | None
+    tasks: int | None = None
+    repairs: int | None = None
+    candidate: str | None = None
+    tests: dict[str, str] | None = None
+    tests_passed: int | None = None
+    tests_total: int | None = None
+    caught: list[CaughtFailure] | None = None
+    caught_by_level: dict[str, int] | None = None
+    cost: CostInShort | None = None
+    elapsed_s: float | None = None
+    agent_s: float | None = None
+    judge_s: float | None = None
+    help_asked: int | None = None
+    all_levels: AllLevels | None = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Every agent in every way (overclock.compare/1); `models` counts the rows that are a model's work."""
+
+    schema: Literal["overclock.compare/1"] = "overclock.compare/1"
+    project: str
+    reference: str
+    levels: list[int]
+    ways: dict[str, str]
+    rows: list[ComparedRun]
+    models: int
+    seconds: float
+    date: str
+    versions: dict[str, Any]
+    file: str | None = absent()
+
+
 def compare(
     project: Project,
     agents: Sequence[str] = (),
     ways: Sequence[str] = (FULL,),
     options: RunOptions = RunOptions(),
     judge: Callable[..., Any] = Judge,
-) -> dict[str, Any]:
-    """Every agent in every way; returns the report (schema overclock.compare/1), which is kept beside the runs.
+) -> Comparison:
+    """Every agent in every way; the comparison is kept beside the runs.
 
     Without `agents` it is the project's own. `options` is how runs are options out; nothing is optimised, since that
     costs iterations after the question is answered. A combination that cannot even start is a row that says why.
@@ -84,21 +165,20 @@ def compare(
             said = agent or (options.agent.name if options.agent is not None else project.agent.name)
             options.say(f"{said}, {way}: {WAYS[way].what}")
             rows.append(_row(project, said, agent, way, f"{name}-{len(rows) + 1}-{_slug(said)}-{way}", options, judge))
-    report = {
-        "schema": SCHEMA,
-        "project": project.name,
-        "reference": project.reference.source,
-        "levels": list(project.judging.levels),
-        "ways": {way: WAYS[way].what for way in dict.fromkeys(ways)},
-        "rows": rows,
-        "models": sum(row["model"] for row in rows),
-        "seconds": round(time.monotonic() - began, 1),
-        "date": now.isoformat(timespec="seconds"),
-        "versions": versions(),
-    }
+    report = Comparison(
+        project=project.name,
+        reference=project.reference.source,
+        levels=list(project.judging.levels),
+        ways={way: WAYS[way].what for way in dict.fromkeys(ways)},
+        rows=rows,
+        models=sum(row.model for row in rows),
+        seconds=round(time.monotonic() - began, 1),
+        date=now.isoformat(timespec="seconds"),
+        versions=versions(),
+    )
     path = project.folder / "runs" / f"{name}.json"
-    write_whole(path, json.dumps(report, indent=1).encode() + b"\n")
-    return {**report, "file": str(path)}
+    write_whole(path, json.dumps(encode(report), indent=1).encode() + b"\n")
+    return dataclasses.replace(report, file=str(path))
 
 
 def who(agent: str, calls: int, options: RunOptions = RunOptions()) -> tuple[bool, str]:
@@ -124,63 +204,56 @@ def _row(
     run_id: str,
     options: RunOptions,
     judge: Callable[..., Any],
-) -> dict[str, Any]:
+) -> ComparedRun:
     levels = WAYS[way].levels(project.judging.levels)
-    row: dict[str, Any] = {"agent": said, "by": NOBODY, "model": False, "way": way, "levels": list(levels)}
+    row = functools.partial(ComparedRun, agent=said, way=way, levels=list(levels))
     steps = OptionalSteps(repair=WAYS[way].repair, optimise=False)
     try:
         finished = translate(
             project, run_id, dataclasses.replace(options, steps=steps), Changes(agent=agent, levels=levels)
         )
     except OverclockError as error:
-        return {**row, "outcome": "not run", "sentence": str(error), "run": None, **dict.fromkeys(MEASURED)}
+        return row(outcome="not run", sentence=str(error))
     with Run.open(finished.run) as run:
         report = run_report(run)
-        row["model"], row["by"] = who(said, (report["cost"]["metered"] or {"calls": 0})["calls"], options)
-        measured = _measured(report)
-        chosen = measured["candidate"]
-        if measured["outcome"] == "done" and chosen is not None:
-            frozen = Frozen(chosen, files_of(run.journal, chosen))
-            measured["all_levels"] = _checked(project, run, frozen, measured["tests"], options, judge)
-    return {**row, "run": str(finished.run), **measured}
-
-
-MEASURED = (
-    "tasks", "repairs", "candidate", "tests", "tests_passed", "tests_total", "caught", "caught_by_level", "cost",
-    "elapsed_s", "agent_s", "judge_s", "help_asked", "all_levels",
-)  # fmt: skip
-
-
-def _measured(report: dict[str, Any]) -> dict[str, Any]:
-    """What a run did, from its report; `tests` are the last verdicts on the candidate that it stands by."""
-    final, volatile = report["final"], report["volatile"]
-    verdicts = [] if final is None else final["levels"]
-    counted = [one for one in verdicts if one["total"] is not None]
-    keys = ("level", "module", "field", "step", "sentence")
-    return {
-        "outcome": report["outcome"],
-        "sentence": report["sentence"],
-        "tasks": len(report["iterations"]),
-        # Candidates that were made side by side are one repair.
-        "repairs": len({row["group"] or row["task"] for row in report["iterations"] if row["purpose"] == "repair"}),
-        "candidate": None if final is None else final["candidate"],
-        "tests": {str(one["level"]): one["verdict"] for one in verdicts},
-        "tests_passed": sum(one["passed"] for one in counted),
-        "tests_total": sum(one["total"] for one in counted),
-        "caught": [
-            {**{key: one[key] for key in keys}, "repaired": one["repaired_by"] is not None} for one in report["caught"]
-        ],
-        "caught_by_level": report["caught_by_level"],
-        "cost": {key: report["cost"][key] for key in ("basis", "tokens", "calls", "dollars")},
-        **{key: volatile[key] for key in ("elapsed_s", "agent_s", "judge_s")},
-        "help_asked": len(report["help_asked"]),
-        "all_levels": None,
-    }
+        model, by = who(said, report.cost.metered.calls if report.cost.metered else 0, options)
+        final, volatile, cost = report.final, report.volatile, report.cost
+        verdicts = [] if final is None else final.levels
+        tests = {str(one.level): one.verdict for one in verdicts}
+        checked = None
+        if report.outcome == "done" and final is not None:
+            frozen = Frozen(final.candidate, files_of(run.journal, final.candidate))
+            checked = _checked(project, run, frozen, tests, options, judge)
+        return row(
+            by=by,
+            model=model,
+            run=str(finished.run),
+            outcome=report.outcome,
+            sentence=report.sentence,
+            tasks=len(report.iterations),
+            # Candidates that were made side by side are one repair.
+            repairs=len({one.group or one.task for one in report.iterations if one.purpose == "repair"}),
+            candidate=None if final is None else final.candidate,
+            tests=tests,
+            tests_passed=sum(one.passed or 0 for one in verdicts if one.total is not None),
+            tests_total=sum(one.total for one in verdicts if one.total is not None),
+            caught=[
+                CaughtFailure(one.level, one.module, one.field, one.step, one.sentence, one.repaired_by is not None)
+                for one in report.caught
+            ],
+            caught_by_level=report.caught_by_level,
+            cost=CostInShort(cost.basis, cost.tokens, cost.calls, cost.dollars),
+            elapsed_s=volatile.elapsed_s,
+            agent_s=volatile.agent_s,
+            judge_s=volatile.judge_s,
+            help_asked=len(report.help_asked),
+            all_levels=checked,
+        )
 
 
 def _checked(
     project: Project, run: Run, frozen: Frozen, known: dict[str, str], options: RunOptions, judge: Callable[..., Any]
-) -> dict[str, Any]:
+) -> AllLevels:
     """What a run calls done, judged by the levels that it left out; stops at the first that fails."""
     levels = levels_up_to(project, max(project.judging.levels))
     missing = [level for level in levels if known.get(str(level)) != "pass"]
@@ -191,11 +264,11 @@ def _checked(
         try:
             verdict = judging.judge(frozen, level, secrets.randbits(30))
         except CouldNotVerifyError as error:
-            return {"verdict": "could not verify", "level": level, "sentence": str(error)}
+            return AllLevels("could not verify", level, str(error))
         if not verdict.passed:
             said = verdict.verdict if verdict.failure is None else verdict.failure.sentence
-            return {"verdict": verdict.verdict, "level": level, "sentence": said}
-    return {"verdict": "pass", "level": None, "sentence": "It holds at every level of the project."}
+            return AllLevels(verdict.verdict, level, said)
+    return AllLevels("pass", None, "It holds at every level of the project.")
 
 
 def _slug(agent: str) -> str:

@@ -38,7 +38,7 @@ class Compiled:
         jax.device_count()  # starts the backend, which is no part of compiling
 
     def describe(self) -> dict[str, Any]:
-        """The calls it offers."""
+        """The calls that this worker answers."""
         return {"calls": ["compile"]}
 
     def compile(self) -> None:

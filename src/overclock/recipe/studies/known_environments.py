@@ -19,7 +19,7 @@ LEVELS = (1, 2, 3)
 
 @dataclasses.dataclass(frozen=True)
 class Known:
-    """One of them."""
+    """An environment of the list, and what its package is called."""
 
     name: str
     reference: str
@@ -29,7 +29,7 @@ class Known:
 
 
 def known() -> list[Known]:
-    """The whole list."""
+    """All environments of the list, in its order."""
     return [Known(**row) for row in tomllib.loads(LIST.read_text(encoding="utf-8"))["known"]]
 
 

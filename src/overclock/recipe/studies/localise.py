@@ -11,7 +11,7 @@ import pickle
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from overclock.progress import Progress, silent
 from overclock.recipe.studies.localise_code import Code, Runs, code_of, every
 from overclock.recipe.studies.localise_facts import Fact, FactFinder, Found
 from overclock.recipe.studies.localise_trace import Line, Traced
-from overclock.results import encode
+from overclock.results import absent, encode
 from overclock.verify.mutation import equivalent_mutants
 from overclock.verify.mutation.mutants import Mutant, mutants_of, sample
 from overclock.verify.mutation.mutate import available_cores, require_some, side_by_side, sources_of
@@ -41,6 +41,54 @@ VIEWS = {
     "level 3, verdict only": "some episode differs",
 }
 EXAMINING = "examining mutants"
+
+
+@dataclasses.dataclass(frozen=True)
+class Narrowed:
+    """What a view of one mutant leaves: the level and its facts, and the lines and functions that are not cleared.
+
+    `has_line` and `has_function` say whether those of the mistake are among them.
+    """
+
+    level: int
+    facts: list[Fact]
+    broke: str | None
+    lines: int
+    share: float
+    functions: int
+    has_line: bool
+    has_function: bool
+
+
+Views = dict[str, Narrowed]  # of one mutant, for the views that notice it
+
+
+@dataclasses.dataclass(frozen=True)
+class ViewSummary:
+    """A view over all mutants that it notices; nothing but their number where there are none."""
+
+    knows: str
+    noticed: int
+    broke: int | None = absent()
+    share_median: float | None = absent()
+    share_mean: float | None = absent()
+    lines_median: float | None = absent()
+    functions_median: float | None = absent()
+    has_function: float | None = absent()
+    has_line: float | None = absent()
+    facts_mean: float | None = absent()
+
+
+@dataclasses.dataclass(frozen=True)
+class PairedViews:
+    """A view against the full hierarchy, over the mutants that both notice."""
+
+    mutants: int
+    hierarchy_leaves_fewer: int
+    the_same: int
+    hierarchy_leaves_more: int
+    hierarchy_lines_median: float | None
+    lines_median: float | None
 
 
 def localise(
@@ -64,7 +112,7 @@ def localise(
     recording = record(twin, episodes, seed, progress, timeout=max(timeout, 120.0))
     env, params = registry.make(spec.id)
     suspicion = Suspicion(env, params, sources, everyone, twin, recording)
-    rows: dict[str, dict[str, Any]] = {}
+    rows: dict[str, Views] = {}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "recording.pickle"
         file.write_bytes(pickle.dumps(recording))
@@ -87,9 +135,9 @@ def localise(
         "lines": len(suspicion.code.lines),
         "functions": len(set(suspicion.code.owners.values())),
         "precision": twin.strictest,
-        "views": {name: {"knows": VIEWS[name], **_summary(name, ordered)} for name in VIEWS},
-        "paired": _paired(ordered),
-        "each": ordered,
+        "views": {name: encode(_summary(name, ordered)) for name in VIEWS},
+        "paired": {view: encode(_against(view, ordered)) for view in VIEWS if view.startswith("level 3")},
+        "each": [{**encode(mutant.facts), "views": encode(rows[mutant.id])} for mutant in mutants],
         "episodes": episodes,
         "seed": seed,
         "sample": sample_size,
@@ -128,24 +176,17 @@ class Suspicion:
         modules = () if twin.modules is None else modules_of(twin)
         self._modules: dict[str, Traced] = {m.name: self._runs.module(m, recording.cases[m.name]) for m in modules}
 
-    def row(self, mutant: Mutant, found: Mapping[int, Found]) -> dict[str, Any]:
+    def row(self, mutant: Mutant, found: Mapping[int, Found]) -> Views:
         """What every view leaves of the code for one mutant."""
-        views = self.views(found)
         line, place = (mutant.module, mutant.line), (mutant.module, mutant.function)
-        shown = {}
-        for name, (level, facts, lines) in views.items():
+        shown: Views = {}
+        for name, (level, facts, lines) in self.views(found).items():
             left = {self.code.owners[one] for one in lines}
-            shown[name] = {
-                "level": level,
-                "facts": [dataclasses.asdict(fact) for fact in facts],
-                "broke": found[level].broke,
-                "lines": len(lines),
-                "share": len(lines) / len(self.code.lines),
-                "functions": len(left),
-                "has_line": line in lines,
-                "has_function": place in left,
-            }
-        return {**encode(mutant.facts), "views": shown}
+            share = len(lines) / len(self.code.lines)
+            shown[name] = Narrowed(
+                level, list(facts), found[level].broke, len(lines), share, len(left), line in lines, place in left
+            )
+        return shown
 
     def views(self, found: Mapping[int, Found]) -> dict[str, tuple[int, tuple[Fact, ...], frozenset[Line]]]:
         """By view, for those that notice anything: the level, its facts, the lines left."""
@@ -182,38 +223,31 @@ class Suspicion:
         return self.code.suspects(self._runs.step, steps) | self.code.suspects(self._runs.reset, reset)
 
 
-def _summary(view: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    seen = [row["views"][view] for row in rows if view in row["views"]]
+def _summary(view: str, rows: Sequence[Views]) -> ViewSummary:
+    seen = [views[view] for views in rows if view in views]
     if not seen:
-        return {"noticed": 0}
-    return {
-        "noticed": len(seen),
-        "broke": sum(one["broke"] is not None for one in seen),
-        "share_median": statistics.median(one["share"] for one in seen),
-        "share_mean": statistics.fmean(one["share"] for one in seen),
-        "lines_median": statistics.median(one["lines"] for one in seen),
-        "functions_median": statistics.median(one["functions"] for one in seen),
-        "has_function": sum(one["has_function"] for one in seen) / len(seen),
-        "has_line": sum(one["has_line"] for one in seen) / len(seen),
-        "facts_mean": statistics.fmean(len(one["facts"]) for one in seen),
-    }
+        return ViewSummary(VIEWS[view], 0)
+    return ViewSummary(
+        VIEWS[view],
+        noticed=len(seen),
+        broke=sum(one.broke is not None for one in seen),
+        share_median=statistics.median(one.share for one in seen),
+        share_mean=statistics.fmean(one.share for one in seen),
+        lines_median=statistics.median(one.lines for one in seen),
+        functions_median=statistics.median(one.functions for one in seen),
+        has_function=sum(one.has_function for one in seen) / len(seen),
+        has_line=sum(one.has_line for one in seen) / len(seen),
+        facts_mean=statistics.fmean(len(one.facts) for one in seen),
+    )
 
 
-def _paired(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Every view against the full hierarchy, over the mutants that both notice."""
-    return {view: _against(view, rows) for view in VIEWS if view.startswith("level 3")}
-
-
-def _against(view: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    both = [row["views"] for row in rows if view in row["views"]]
-    pairs = [(one["full hierarchy"]["lines"], one[view]["lines"]) for one in both]
-    compared: Callable[[int, int], int] = lambda full, alone: (full > alone) - (full < alone)  # noqa: E731
-    signs = [compared(*pair) for pair in pairs]
-    return {
-        "mutants": len(pairs),
-        "hierarchy_leaves_fewer": signs.count(-1),
-        "the_same": signs.count(0),
-        "hierarchy_leaves_more": signs.count(1),
-        "hierarchy_lines_median": statistics.median(full for full, _ in pairs) if pairs else None,
-        "lines_median": statistics.median(alone for _, alone in pairs) if pairs else None,
-    }
+def _against(view: str, rows: Sequence[Views]) -> PairedViews:
+    pairs = [(views["full hierarchy"].lines, views[view].lines) for views in rows if view in views]
+    return PairedViews(
+        mutants=len(pairs),
+        hierarchy_leaves_fewer=sum(full < alone for full, alone in pairs),
+        the_same=sum(full == alone for full, alone in pairs),
+        hierarchy_leaves_more=sum(full > alone for full, alone in pairs),
+        hierarchy_lines_median=statistics.median(full for full, _ in pairs) if pairs else None,
+        lines_median=statistics.median(alone for _, alone in pairs) if pairs else None,
+    )

@@ -30,7 +30,7 @@ class Code:
 
     @property
     def lines(self) -> frozenset[Line]:
-        """All of them."""
+        """All lines that can be suspected."""
         return frozenset(self.owners)
 
     def suspects(self, run: Traced, outputs: Iterable[str] | None) -> frozenset[Line]:

@@ -45,7 +45,7 @@ class Found:
 
     @property
     def noticed(self) -> bool:
-        """Whether the level fails."""
+        """Whether the level fails on this mutant."""
         return bool(self.facts) or self.broke is not None
 
 

@@ -155,7 +155,7 @@ def _lines(eqn: Any, files: Mapping[str, str]) -> set[Line]:
 
 
 def _stack(eqn: Any, files: Mapping[str, str]) -> list[Line]:
-    """Outermost call first."""
+    """The calls that led to an equation, the outermost first."""
     traceback = eqn.source_info.traceback
     frames = [] if traceback is None else traceback.frames
     return [(files[frame.file_name], frame.line_num) for frame in reversed(frames) if frame.file_name in files]

@@ -46,7 +46,7 @@ class Programs:
         self._folder = Path(folder)
 
     def describe(self) -> dict[str, Any]:
-        """The calls it offers."""
+        """The calls that this worker answers."""
         return {"calls": ["programs"]}
 
     def programs(self, old: str, new: str) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Layout:
 
     @property
     def count(self) -> int:
-        """How many devices."""
+        """How many devices share the lanes."""
         return 1 if self.mesh is None else self.mesh.size
 
     @property

@@ -43,7 +43,7 @@ def meet(coordinator: str, hosts: int, host: int, seconds: float) -> None:
 
 
 def _receive(where: tuple[str, int], coordinator: str, hosts: int, deadline: float) -> None:
-    """The first host's part."""
+    """Wait for the other hosts: the first host's part of the meeting."""
     try:
         server = socket.create_server(where)
     except OSError as error:
@@ -88,7 +88,7 @@ def _introduced(line: socket.socket, hosts: int, known: dict[int, socket.socket]
 
 
 def _call(where: tuple[str, int], coordinator: str, hosts: int, host: int, deadline: float) -> None:
-    """Any other host's part."""
+    """Call the first host until it answers: any other host's part of the meeting."""
     nobody = f"No first host (--host 0) answered at {coordinator} in time; {AGAIN}."
     while True:
         left = deadline - time.monotonic()

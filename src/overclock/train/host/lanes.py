@@ -52,7 +52,7 @@ class HostLanes:
         return _copied(self._border.reset([int(seed) for seed in seeds], None))
 
     def step(self, actions: Any) -> LaneStep:
-        """Step every lane."""
+        """Step every lane with one action each."""
         obs, reward, terminated, truncated, final_obs = _copied(self._border.step(self._in_space(actions)))
         step = LaneStep(obs, reward.astype(np.float32), terminated, truncated, final_obs, ~self._idle)
         if self.autoreset == "off" and step.ended.any():

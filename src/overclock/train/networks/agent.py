@@ -49,7 +49,7 @@ class RunningStats(Struct):
 
     @property
     def std(self) -> Float[Array, "*shape"]:
-        """Standard deviation, never zero."""
+        """The standard deviation of what was observed, kept above zero."""
         return jnp.sqrt(self.variance + VARIANCE_FLOOR)
 
 
@@ -76,17 +76,17 @@ class Agent:
 
     @property
     def distribution(self) -> Categorical | Gaussian:
-        """What the outputs mean."""
+        """What the network's outputs mean: the distribution of the actions."""
         return distribution(self.action_space)
 
     @property
     def recurrent(self) -> bool:
-        """Whether it remembers."""
+        """Whether the network remembers earlier observations of an episode."""
         return self.network.kind == "gru"
 
     @property
     def module(self) -> ActorCritic:
-        """The Flax module."""
+        """The Flax module of the network's configuration."""
         continuous = isinstance(self.distribution, Gaussian)
         return ActorCritic(
             self.network, self.distribution.size // 2 if continuous else self.distribution.size, continuous
@@ -99,7 +99,7 @@ class Agent:
         return dataclasses.replace(self, kernels=fit and towers.available(device))
 
     def init(self, key: jax.Array) -> AgentParams:
-        """Fresh parameters."""
+        """Fresh parameters, drawn from a jax key."""
         width = encoded_width(self.observation_space)
         features, start = jnp.zeros((1, 1, width), jnp.float32), jnp.zeros((1, 1), jnp.bool_)
         memory = self.first_memory(1)["actor"] if self.recurrent else ()

@@ -48,7 +48,6 @@ class Categorical:
         return self.mode(outputs + noise)
 
     def mode(self, outputs: Float[Array, "*b k"]) -> Any:
-        """The likeliest action."""
         choices = [jnp.argmax(part, axis=-1).astype(_jax_dtype(self.space)) for part in self._parts(outputs)]
         return choices[0] if isinstance(self.space, Discrete) else jnp.stack(choices, axis=-1)
 
@@ -63,7 +62,6 @@ class Categorical:
         return sum(logs[1:], start=logs[0])
 
     def entropy(self, outputs: Float[Array, "*b k"]) -> Float[Array, "*b"]:
-        """In nats."""
         logs = [jax.nn.log_softmax(part) for part in self._parts(outputs)]
         entropies = [-jnp.sum(jnp.exp(log) * log, axis=-1) for log in logs]
         return sum(entropies[1:], start=entropies[0])
@@ -98,13 +96,11 @@ class Gaussian:
         return outputs
 
     def sample(self, outputs: Float[Array, "n k"], rng: Rng) -> Float[Array, "..."]:
-        """One action per lane."""
         mean, log_std = self._moments(outputs)
         noise = jax.vmap(lambda lane: lane.normal(0, mean.shape[-1:], jnp.float32))(rng)
         return self._shaped(mean + jnp.exp(log_std) * noise)
 
     def mode(self, outputs: Float[Array, "*b k"]) -> Float[Array, "..."]:
-        """The mean."""
         return self._shaped(self._moments(outputs)[0])
 
     def log_prob(self, outputs: Float[Array, "*b k"], action: Float[Array, "..."]) -> Float[Array, "*b"]:
@@ -114,7 +110,6 @@ class Gaussian:
         return -jnp.sum(0.5 * jnp.square(z) + log_std + 0.5 * LOG_2_PI, axis=-1)
 
     def entropy(self, outputs: Float[Array, "*b k"]) -> Float[Array, "*b"]:
-        """In nats."""
         return jnp.sum(self._moments(outputs)[1] + 0.5 * (LOG_2_PI + 1), axis=-1)
 
     def playable(self, action: Float[Array, "..."]) -> Float[Array, "..."]:

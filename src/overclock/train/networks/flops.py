@@ -24,7 +24,7 @@ class Product:
 
     @property
     def flops(self) -> int:
-        """For one observation, forward."""
+        """Floating-point operations of the product for one observation, forward."""
         return 2 * self.rows * self.columns
 
 

@@ -124,7 +124,7 @@ class Dense(nn.Module):
         return out + bias
 
     def weights(self, x: Any) -> tuple[Any, Any]:
-        """(kernel, bias)."""
+        """The kernel and the bias of a layer."""
         kernel = self.param("kernel", self._first, (x.shape[-1], self.width))
         return kernel, self.param("bias", nn.initializers.zeros, (self.width,), jnp.float32)
 

@@ -23,7 +23,7 @@ LanePolicy = Callable[[Rng, Obs, Any, Any], Any]
 
 
 def kernel_step(venv: "VectorEnv", backend: Kernel, state: "VectorState", actions: Any, params: Any) -> Any:
-    """`VectorEnv.step` by one kernel."""
+    """`VectorEnv.step` as one call of a kernel."""
     actions = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], actions)
     body, lanes, split = lane_program(venv, state, params)
     lane, outputs = lane_scan(body, lanes, actions, 1, constant=split.own, shared=split.shared, backend=backend)

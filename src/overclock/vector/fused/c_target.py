@@ -43,5 +43,5 @@ def c_source(program: ClosedJaxpr, signature: Signature, lanes: int | None = Non
 
 
 def c_library(program: ClosedJaxpr, signature: Signature, lanes: int | None = None) -> Path:
-    """The compiled kernel."""
+    """Compile a program to C, or find it among the kernels that are kept: the path of the library."""
     return compiled(c_source(program, signature, lanes), jax.ffi.include_dir())

@@ -30,7 +30,7 @@ LOOPS_AND_BRANCHES = {"while", "scan", "cond"}
 
 
 def cond(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Value]:
-    """`lax.cond` and `lax.switch`."""
+    """Write `lax.cond` and `lax.switch` as branches."""
     writer, branches = emitter.writer, equation.params["branches"]
     which, *inputs = operands
     number, kind = which.at(()), type_name(which.dtype)

@@ -155,7 +155,7 @@ def dynamic_slice(emitter: "Emitter", equation: Any, operands: list[Value]) -> l
 
 
 def dynamic_update_slice(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Value]:
-    """`lax.dynamic_update_slice`."""
+    """Write `lax.dynamic_update_slice`: copy, then overwrite from the clamped start."""
     value, update, *starts = operands
     writer = emitter.writer
     window = _slice_window(writer, starts, value.shape, update.shape)

@@ -37,7 +37,7 @@ class Signature:
 
     @property
     def outputs(self) -> int:
-        """How many come out."""
+        """How many buffers come out."""
         return len(self.carry) + len(self.ys)
 
 

@@ -66,7 +66,7 @@ def lane_scan(
 
 
 def lane_map(function: Callable[..., Any], *inputs: Any, backend: Backend = "xla") -> Any:
-    """`jax.vmap(function)(*inputs)`, by one kernel."""
+    """The same as `jax.vmap(function)(*inputs)`, computed by one kernel."""
     if backend == "xla":
         return jax.vmap(function)(*inputs)
 

@@ -19,7 +19,7 @@ def seen(emitter: "Emitter", value: Value, shape: tuple[int, ...], strides: Any,
 
 
 def broadcast_in_dim(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Value]:
-    """`lax.broadcast_in_dim`."""
+    """Write `lax.broadcast_in_dim`: the same elements, read with other strides."""
     value, shape = operands[0], equation.params["shape"]
     strides = [0] * len(shape)
     for axis, (to, extent) in enumerate(zip(equation.params["broadcast_dimensions"], value.shape, strict=True)):
@@ -28,7 +28,7 @@ def broadcast_in_dim(emitter: "Emitter", equation: Any, operands: list[Value]) -
 
 
 def reshape(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Value]:
-    """`lax.reshape`, `squeeze` and `expand_dims`."""
+    """Write `lax.reshape`, `squeeze` and `expand_dims`: the same elements in row-major order."""
     value, shape = operands[0], equation.outvars[0].aval.shape
     if isinstance(value, Few):
         return [value.reshaped(shape)]
@@ -42,7 +42,7 @@ def reshape(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Va
 
 
 def transpose(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Value]:
-    """`lax.transpose`."""
+    """Write `lax.transpose`: the same elements with their axes in another order."""
     value, order = operands[0], equation.params["permutation"]
     return [seen(emitter, value, tuple(value.shape[i] for i in order), tuple(value.strides[i] for i in order))]
 
@@ -55,13 +55,13 @@ def cut(emitter: "Emitter", value: Value, starts: Any, shape: tuple[int, ...], s
 
 
 def slice_(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Value]:
-    """`lax.slice`."""
+    """Write `lax.slice` with static bounds and strides."""
     params = equation.params
     return [cut(emitter, operands[0], params["start_indices"], equation.outvars[0].aval.shape, params["strides"])]
 
 
 def split(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Value]:
-    """`lax.split`."""
+    """Write `lax.split`: one slice of the axis after the other."""
     axis, parts, start = equation.params["axis"], [], 0
     for extent, var in zip(equation.params["sizes"], equation.outvars, strict=True):
         starts = [0] * len(var.aval.shape)
@@ -72,7 +72,7 @@ def split(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Valu
 
 
 def rev(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Value]:
-    """`lax.rev`."""
+    """Write `lax.rev`: the named axes read backwards."""
     value, axes = operands[0], equation.params["dimensions"]
     strides = tuple(-s if axis in axes else s for axis, s in enumerate(value.strides))
     offset = sum((value.shape[axis] - 1) * value.strides[axis] for axis in axes)
@@ -118,13 +118,13 @@ def _with_axis(value: Value, axis: int) -> Value:
 
 
 def concatenate(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Value]:
-    """`lax.concatenate`."""
+    """Write `lax.concatenate` along one axis."""
     aval = equation.outvars[0].aval
     return [join(emitter, operands, equation.params["dimension"], aval.shape, aval.dtype)]
 
 
 def stack(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Value]:
-    """`lax.stack`."""
+    """Write `lax.stack` along a new axis."""
     return [stacked(emitter, operands, equation.params["axis"], equation.outvars[0].aval)]
 
 
@@ -165,7 +165,7 @@ def pad(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Value]
 
 
 def iota(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Value]:
-    """`lax.iota`."""
+    """Write `lax.iota`: numbers that count along one axis."""
     aval, axis = equation.outvars[0].aval, equation.params["dimension"]
     along = [-1 if i == axis else 1 for i in range(len(aval.shape))]
     numbers = np.arange(aval.shape[axis]).astype(aval.dtype).reshape(along)

@@ -70,7 +70,7 @@ def _series(real: str, x: str) -> str:
 
 
 def _horner(coefficients: list[float]) -> str:
-    """A polynomial in z."""
+    """The text of a polynomial in z, by Horner's scheme."""
     text = coefficients[-1].hex()
     for coefficient in reversed(coefficients[:-1]):
         text = f"({text} * z + {coefficient.hex()})"

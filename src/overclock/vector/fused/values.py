@@ -73,7 +73,7 @@ def known_integer(expression: str) -> int | None:
 
 
 def strides_of(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Row by row."""
+    """The strides of an array in row-major order."""
     strides, step = [], 1
     for extent in reversed(shape):
         strides.append(step)
@@ -82,7 +82,7 @@ def strides_of(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def size_of(shape: tuple[int, ...]) -> int:
-    """How many numbers."""
+    """How many numbers an array of this shape has."""
     return math.prod(shape)
 
 

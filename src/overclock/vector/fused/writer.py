@@ -37,7 +37,7 @@ class Writer:
         self._tables: dict[tuple[str, bytes], str] = {}
 
     def line(self, text: str) -> None:
-        """One statement."""
+        """Append one statement, indented as its block."""
         self.lines.append(INDENT * self._depth + text)
 
     def name(self, stem: str = "v") -> str:
@@ -76,7 +76,7 @@ class Writer:
         self.active = before
 
     def define(self, dtype: Any, expression: str) -> str:
-        """A new constant variable."""
+        """Append a new constant variable and return its name."""
         name = self.name()
         self.line(f"const {type_name(dtype)} {name} = {expression};")
         return name
@@ -97,7 +97,7 @@ class Writer:
         return Many(name, tuple(shape), dtype, strides_of(shape))
 
     def table(self, numbers: np.ndarray) -> Many:
-        """An array of constants."""
+        """Add an array of constants before the function, or find the same one there."""
         flat = np.ascontiguousarray(numbers).reshape(-1)
         key = (str(flat.dtype), flat.tobytes())
         if key not in self._tables:

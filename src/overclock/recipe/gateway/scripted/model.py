@@ -5,13 +5,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from recipe.fake_model.answers import WRITERS, Reply
-from recipe.fake_model.script import Step, Turn, Write, fitting, tool_call
-
 from overclock.recipe.gateway.backend import JSON_TYPE, Answer, CutError, error_body
 from overclock.recipe.gateway.call import Call
 from overclock.recipe.gateway.dialects.base import Entry
 from overclock.recipe.gateway.reader import EVENT_STREAM
+from overclock.recipe.gateway.scripted.answers import WRITERS, Reply
+from overclock.recipe.gateway.scripted.script import Step, Turn, Write, fitting, tool_call
 from overclock.recipe.gateway.tokens import Tokens
 
 SHORT_TEXT = "OK"  # for what agents ask on the side: titles, topics, summaries
