@@ -58,8 +58,9 @@ fuzz: ## Random bytes as ROMs and as states of the Game Boy, a minute each; need
 bench: setup ## Measure throughput beside the peers, write benchmarks/latest.json and a plot
 	@$(BIN)/overclock bench cartpole --peers gymnasium,gymnax,envpool --output benchmarks/latest.json --plot benchmarks/latest.png
 
-lint: $(VENV)/.test $(VENV)/.lint ## ruff and pyright (and clippy where Rust is installed)
+lint: $(VENV)/.test $(VENV)/.lint ## ruff, pyright and the length of docstrings (and clippy where Rust is installed)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/pyright
+	@$(BIN)/python scripts/short_docstrings.py --check
 	@sh scripts/native.sh lint
 
 format: $(VENV)/.lint ## Rewrite the sources in the house style
