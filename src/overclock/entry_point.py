@@ -38,7 +38,7 @@ class EntryPoint:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "EntryPoint":
-        """The inverse of `as_json`."""
+        """The entry point whose `as_json` gave these values."""
         arguments = tuple(values["arguments"].items())
         return cls(values["module"], values["name"], arguments, tuple(values["positional"]))
 

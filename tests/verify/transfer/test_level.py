@@ -263,7 +263,6 @@ CONFIG = {"total_steps": 96, "num_envs": 4, "num_steps": 8, "num_minibatches": 2
 
 @pytest.mark.long
 def test_several_seeds_on_the_reference_learn_what_one_alone_would():
-    import gymnasium
 
     # A short time limit: what a cut-off step led to must not be taken from the next episode.
     env = EntryPoint.of("gymnasium:make", id="CartPole-v1", max_episode_steps=5)
@@ -272,7 +271,7 @@ def test_several_seeds_on_the_reference_learn_what_one_alone_would():
     first = worker.weights()
     curve = worker.advance(3)
     assert curve["return"].shape == (3, 2)
-    alone = train_on_gymnasium(lambda: gymnasium.make(**env), PPOConfig(**CONFIG), seed=4)
+    alone = train_on_gymnasium(env.call, PPOConfig(**CONFIG), seed=4)
     np.testing.assert_array_equal(curve["return"][:, 1], alone.curve.metrics["return"][:, 0])
     for name, leaf in flatten_state(alone.policy.params).items():
         # The same sums in another order: all seeds in one batch against one seed alone.

@@ -30,7 +30,7 @@ class Reply:
 
 
 def sse(data: Json | str, event: str | None = None) -> bytes:
-    """One server-sent event."""
+    """The bytes of one server-sent event, with its name if it has one."""
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
     return ((f"event: {event}\n" if event else "") + f"data: {text}\n\n").encode()
 

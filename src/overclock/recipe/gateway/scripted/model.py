@@ -38,7 +38,7 @@ class ScriptedModel:
         self._choose, self._folder, self._tokens, self._pause = choose, folder, tokens, pause
 
     def answer(self, call: Call) -> Answer:
-        """As `ModelBackend.answer`."""
+        """Answer one call as the script says, in the format of its provider."""
         if call.operation == "count":
             return Answer(200, JSON_TYPE, iter([_json(WRITERS[call.dialect.name].counted(self._tokens.input))]))
         said = list(call.dialect.conversation(call.json))
@@ -57,7 +57,7 @@ class ScriptedModel:
         return Answer(200, EVENT_STREAM if call.streams else JSON_TYPE, self._spoken(pieces, fault))
 
     def close(self) -> None:
-        """As `ModelBackend.close`."""
+        """Do nothing: a script holds no connection."""
 
     def _reply(self, call: Call, turn: Turn | None, done: int, number: int) -> Reply:
         tools = list(call.dialect.tools(call.json))
