@@ -341,7 +341,7 @@ def test_a_recording_shows_steps_at_a_pace_that_can_be_followed(tmp_path):
 
     told = record("gameboy-maze", tmp_path / "maze.gif", steps=1, width=160)
     assert told.fps == 5
-    assert (told.width, told["height"]) == (160, 144)
+    assert (told.width, told.height) == (160, 144)
 
 
 def adapted(name):

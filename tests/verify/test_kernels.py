@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -13,6 +14,7 @@ pytest.importorskip("gymnasium", reason="the reference of CartPole is Gymnasium'
 from level_results import properties, verify_report
 
 from overclock.bench.config import XLA, C
+from overclock.bench.results import Ratio
 from overclock.c_compiler import c_compiler_fault
 from overclock.cli import main
 from overclock.entry_point import EntryPoint
@@ -151,8 +153,9 @@ def test_a_repro_of_an_unknown_backend_is_refused():
 
 
 def test_the_page_tells_the_speed_of_what_was_judged():
-    rows = [{"implementation": name, "peer": "gymnasium", "batch": 8, "ratio": ratio} for name, ratio in SPEEDS.items()]
-    bench = {"ratios": rows, "machine": {"device": "cpu", "platform": "cpu", "cpu": "this", "cores": 2}}
+    rows = [Ratio(name, "gymnasium", 8, ratio, ratio, ratio) for name, ratio in SPEEDS.items()]
+    machine = SimpleNamespace(device="cpu", platform="cpu", cpu="this", cores=2)
+    bench = SimpleNamespace(ratios=rows, machine=machine)
     said = {
         name: sentences(None if name is None else dataclasses.replace(NOTHING, backend=name), bench)[-1]
         for name in (None, "c")

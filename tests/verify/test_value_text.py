@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from overclock.verify.rollout.result import Divergence
 from overclock.verify.text import divergence_text
 from overclock.verify.value_text import sides_text, state_text, value_text
 
@@ -34,11 +35,11 @@ def test_large_values_of_other_shapes_are_counted():
 
 
 def test_the_first_divergence_of_a_picture_takes_a_few_lines():
-    first = {
-        "field": "obs", "step": 1, "episode_seed": 5, "error": 64.0, "tolerance": 0.0, "action": 2,
-        "reference": np.zeros((72, 80)).tolist(), "performance": np.ones((72, 80)).tolist(),
-        "state_before": {"wram": np.zeros(8192).tolist(), "lives": 3},
-    }  # fmt: skip
+    first = Divergence(
+        field="obs", step=1, episode_seed=5, error=64.0, tolerance=0.0, action=2,
+        reference=np.zeros((72, 80)).tolist(), performance=np.ones((72, 80)).tolist(),
+        state_before={"wram": np.zeros(8192).tolist(), "lives": 3},
+    )  # fmt: skip
     text = divergence_text(first)
     assert len(text) < 400
     assert "'wram': 8,192 values, 'lives': 3" in text

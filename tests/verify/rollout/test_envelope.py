@@ -12,7 +12,7 @@ from overclock.results import encode
 from overclock.verify.contract import Contract, Envelope, Field
 from overclock.verify.rollout.envelope import judge_errors, nudged, quantile
 from overclock.verify.rollout.level import check_rollouts
-from overclock.verify.sides import kept as sides
+from overclock.verify.sides import pair as sides
 from overclock.verify.text import level_text, where_text
 
 

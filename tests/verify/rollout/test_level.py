@@ -10,7 +10,7 @@ from verify.ticker import Here, contract, ticking
 from overclock.results import encode
 from overclock.verify.contract import Field
 from overclock.verify.rollout.level import check_rollouts, plan
-from overclock.verify.sides import kept as sides
+from overclock.verify.sides import pair as sides
 from overclock.verify.sides.process import CouldNotVerifyError
 from overclock.verify.statistics import bound_clean_episodes
 from overclock.verify.text import level_text, where_text

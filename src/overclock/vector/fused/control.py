@@ -98,7 +98,7 @@ def assign(writer: Writer, results: list[Value], carry: list[Value], mask: str |
 def scan(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Value]:
     """`lax.scan`, and `fori_loop` with known bounds: a counted loop, or its rounds one after the other."""
     params = equation.params
-    fixed, carried = _counts(params, len(operands))
+    fixed, carried = scan_counts(params, len(operands))
     consts, inits, xs = operands[:fixed], operands[fixed : fixed + carried], operands[fixed + carried :]
     outs = [var.aval for var in equation.outvars[carried:]]
     if _written_out(params, xs, outs):
@@ -116,8 +116,8 @@ def scan(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Value
     return [*carry, *(compact(whole) for whole in rows)]
 
 
-def _counts(params: Any, operands: int) -> tuple[int, int]:
-    """How many operands of a scan are constants, and how many are carried from round to round."""
+def scan_counts(params: Any, operands: int) -> tuple[int, int]:
+    """How many operands of a scan are constants, and how many are carried from round to round, in any JAX."""
     if "num_consts" in params:
         return params["num_consts"], params["num_carry"]
     consts, carry, _ = params["ft_in"].update(range(operands)).unpack()  # since JAX 0.11

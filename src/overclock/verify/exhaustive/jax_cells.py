@@ -17,6 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend import core
 
+from overclock.vector.fused.control import scan_counts
+
 COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "lt_to", "le_to"})
 MOVES = frozenset({"broadcast_in_dim", "reshape", "squeeze", "copy", "transpose"})
 UNROUNDED = COMPARISONS | MOVES | {
@@ -104,8 +106,9 @@ class _Looked:
 
     def _scan(self, parameters: Any, given: list[Seen]) -> list[Seen]:
         """A loop, turn by turn."""
-        body, start = parameters["jaxpr"], parameters["num_consts"]
-        end = start + parameters["num_carry"]
+        body = parameters["jaxpr"]
+        start, carried = scan_counts(parameters, len(given))
+        end = start + carried
         carry, turns = given[start:end], list[list[Seen]]()
         for turn in range(parameters["length"])[:: -1 if parameters["reverse"] else 1]:
             rows = [
