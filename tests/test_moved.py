@@ -20,6 +20,14 @@ def test_an_old_module_is_the_new_one(old):
     assert importlib.import_module(old) is importlib.import_module(MOVED[old])
 
 
+def test_what_lies_in_a_moved_package_is_there_once():
+    import overclock.recipe.hygiene.frozen as old
+
+    import overclock.recipe.judging.hygiene.frozen as new
+
+    assert old is new
+
+
 def test_an_old_name_works_in_a_new_process_and_leaves_the_new_one_as_it_is():
     script = (
         "from overclock.verify.subject import SubjectSpec; from overclock.env.kernel import Environment; "

@@ -72,6 +72,8 @@ def decode(kind: Any, data: Any) -> Any:
         return {key(name): decode(arguments[1], value) for name, value in data.items()}
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
         return data
+    if not isinstance(data, Mapping):
+        raise UsageError(f"A result of an unknown form: {kind.__name__} is an object, got {type(data).__name__}.")
     if missing := [name for name in required(kind) if name not in data]:
         raise UsageError(f"A result of an unknown form: {kind.__name__} has no '{missing[0]}'.")
     found = {name: (hint, data[key_of(name)]) for name, hint in hints_of(kind).items() if key_of(name) in data}
@@ -112,6 +114,6 @@ def _one_of(kinds: tuple[Any, ...], data: Any) -> Any:
 
 def _fits(kind: type, data: Mapping[str, Any]) -> bool:
     hints = hints_of(kind)
-    literals = {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
+    literals = {key_of(name): get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
     agrees = all(data[name] in values for name, values in literals.items() if name in data)
     return agrees and all(name in data for name in required(kind))

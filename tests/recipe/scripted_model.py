@@ -1,4 +1,4 @@
-"""The story of story.py told by a scripted model: what it writes for each task of a run."""
+"""The story of cartpole_candidates.py told by a scripted model: what it writes for each task of a run."""
 
 import re
 

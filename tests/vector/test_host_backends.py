@@ -13,7 +13,7 @@ from vector.fused.programs import Tabled
 from vector.lanes import assert_equal
 
 import overclock
-from overclock.c_compiler import c_compiler_fault
+from overclock.c_compiler import CompileError, c_compiler_fault
 from overclock.errors import UsageError
 from overclock.vector import Fresh, JaxHostVector, Pool, host_vector, vectorize
 from overclock.vector.fused import support
@@ -135,3 +135,21 @@ def test_a_gpu_is_waited_for_by_many_lanes_of_long_rules_only(monkeypatch):
     assert support.fastest_host_backend(vectorize(cheetah, 1024)) == "c"
     assert support.fastest_host_backend(vectorize(cheetah, 1 << 14)) == "cuda"
     assert support.fastest_host_backend(vectorize(cheetah, 1 << 14, backend="xla")) == "xla"
+
+
+@kernels
+def test_a_library_that_cannot_be_made_leaves_the_batch_to_xla(monkeypatch):
+    def fails(*_):
+        raise CompileError("no space left")
+
+    monkeypatch.setattr("overclock.vector.kernel_host.c_library", fails)
+    assert type(host_vector("cartpole", 4)) is JaxHostVector
+    with pytest.raises(CompileError):
+        host_vector("cartpole", 4, backend="c")
+
+
+@kernels
+def test_parameters_of_a_kernel_are_not_exchanged_without_a_word():
+    batch = host_vector("cartpole", 4, backend="c")
+    with pytest.raises(UsageError, match="keeps its parameters"):
+        batch.params = batch.params.replace(max_steps=3)

@@ -16,7 +16,7 @@ from overclock.bench.results import Facts
 from overclock.bench.runners import CHECKED_STEPS, MOST_UNITS, Identity, JaxRunner
 from overclock.env.rng import Rng
 from overclock.vector import LaneTransition, VectorEnv, fused_rollout
-from overclock.vector.fused.compilers import kept_in
+from overclock.vector.fused.compiled_files import kept_in
 
 FIRST_STEPS = 64
 MOST_STORED = 256 << 20  # bytes; the caller cuts the steps to what fits into memory

@@ -15,14 +15,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from overclock.backends import HostBackend
+from overclock.c_compiler import CompileError
 from overclock.env import registry
 from overclock.env.autoreset import Autoreset
 from overclock.env.environment import Environment, Params
 from overclock.env.options import checked_options
 from overclock.env.rng import Rng
 from overclock.env.spaces import Space
-from overclock.errors import UsageError
+from overclock.errors import MissingError, UsageError
 from overclock.vector.fused.support import fastest_host_backend
+from overclock.vector.fused.values import UnsupportedError
 from overclock.vector.resets import Fresh, Resets
 from overclock.vector.vectorize import VectorEnv, vectorize
 
@@ -213,7 +215,12 @@ def host_vector(
     if venv.backend == "c":
         from overclock.vector.kernel_host import KernelHostVector
 
-        return KernelHostVector(venv, params, seed)
+        try:
+            return KernelHostVector(venv, params, seed)
+        except (CompileError, MissingError, UnsupportedError):
+            if backend != "auto":
+                raise
+            venv = dataclasses.replace(venv, backend="xla")
     return JaxHostVector(venv, params, seed)
 
 

@@ -16,8 +16,8 @@ from overclock.env.environment import Params
 from overclock.env.spaces import structure
 from overclock.errors import UsageError
 from overclock.vector.fused.batch import lane_program
-from overclock.vector.fused.c_target import c_library, threads
-from overclock.vector.fused.compilers import loaded
+from overclock.vector.fused.c_compiler import c_library, threads
+from overclock.vector.fused.compiled_files import loaded
 from overclock.vector.fused.scan import trace
 from overclock.vector.host import HostStep, JaxHostVector
 from overclock.vector.lane import Lane
@@ -25,7 +25,10 @@ from overclock.vector.vectorize import VectorEnv, VectorState
 
 
 class KernelHostVector(JaxHostVector):
-    """As `JaxHostVector`; the arrays that `step` returns are overwritten by the step after the next one."""
+    """As `JaxHostVector`; the arrays that `step` returns are overwritten by the step after the next one.
+
+    The kernel is made for one set of parameters, so `params` cannot be exchanged later.
+    """
 
     def __init__(self, venv: VectorEnv, params: Params | None = None, seed: int | None = None) -> None:
         self._arrays: list[np.ndarray] = []  # of the state, while it lies in memory of ours
@@ -50,6 +53,13 @@ class KernelHostVector(JaxHostVector):
 
     def _leading(self) -> tuple[int, ...]:
         return (self.num_envs,) if self.num_players == 1 else (self.num_envs, self.num_players)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "params" and "_run" in vars(self):
+            raise UsageError(
+                "A batch stepped by a kernel keeps its parameters; make another one, or use backend='xla'."
+            )
+        super().__setattr__(name, value)
 
     @property
     def state(self) -> VectorState:

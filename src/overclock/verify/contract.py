@@ -175,9 +175,9 @@ class Twin:
     modules: EntryPoint | str | None = None  # the functions of level 1, see property/module.py
     transfer: EntryPoint | str | None = None  # the plan of what level 4 trains and compares, see transfer/plan.py
     learnt_as: "Twin | None" = None  # what level 4 plays instead, where another observation is learnt in less time
-    traced: bool = False  # the reference tells which branches of its code ran (`trace`, see subject.py)
+    traced: bool = False  # the reference tells which branches of its code ran (`trace`, see sides/subject.py)
     self_checks: EntryPoint | str = METAMORPHIC_RULES  # what level 2 expects of `metamorphic`
-    exhaustive: Mapping[str, Any] | None = None  # limits of a walk over all its states, see exhaustive.py
+    exhaustive: Mapping[str, Any] | None = None  # limits of a walk over all its states, see exhaustive/walk.py
     lanes: int = 64  # episodes that level 3 plays side by side; more where long ones cost a reference little
     prepare: EntryPoint | str | None = None  # a function that fetches or builds the reference, or says what it lacks
 

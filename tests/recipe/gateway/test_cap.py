@@ -9,7 +9,7 @@ import pytest
 
 from overclock.errors import UsageError
 from overclock.recipe.gateway import Prices, Tokens
-from overclock.recipe.gateway.meter import Meter, RefusedError
+from overclock.recipe.gateway.budget import Meter, RefusedError
 from overclock.recipe.gateway.scripted.model import ScriptedModel
 from overclock.recipe.gateway.scripted.script import Turn
 from overclock.recipe.gateway.usage import Usage, total

@@ -19,9 +19,9 @@ from probes import Countdown, CountdownParams, CountdownState
 
 from overclock.errors import MissingError
 from overclock.vector.fused import lane_map, scan
-from overclock.vector.fused.c_target import VECTOR_LANES, c_library
-from overclock.vector.fused.compilers import needed_c_compiler
-from overclock.vector.fused.cuda_target import needed_cuda_compiler
+from overclock.vector.fused.c_compiler import VECTOR_LANES, c_library
+from overclock.vector.fused.compiled_files import needed_c_compiler
+from overclock.vector.fused.cuda_compiler import needed_cuda_compiler
 
 KERNEL: Any = os.environ.get("OVERCLOCK_TEST_KERNEL", "c")
 DIALECTS = {"c": {"vector": VECTOR_LANES, "scalar": 1}, "cuda": {"cuda": None}}[KERNEL]

@@ -12,8 +12,8 @@ from overclock.cores import cores
 from overclock.errors import MissingError, UsageError
 from overclock.vector import Pool, rollout, vectorize
 from overclock.vector.fused import fastest_backend
-from overclock.vector.fused.c_target import threads
-from overclock.vector.fused.compilers import compiled, kept_in
+from overclock.vector.fused.c_compiler import threads
+from overclock.vector.fused.compiled_files import compiled, kept_in
 from overclock.vector.fused.support import stays_in_registers
 
 pytestmark = pytest.mark.skipif(bool(c_compiler_fault()), reason=c_compiler_fault())

@@ -19,7 +19,7 @@ def test_whoever_imports_a_changed_module_afterwards_gets_the_change():
     program = """
 from overclock.verify.sides.patched import Patch, load_patched
 load_patched([Patch("overclock.cores", "return len", "return 77 + len")])
-from overclock.vector.fused.c_target import cores
+from overclock.vector.fused.c_compiler import cores
 print(cores() > 77)
 load_patched([Patch("overclock.cores", "return len", "return 77 + len")])  # as it is already
 """

@@ -45,7 +45,7 @@ PRINTERS: Mapping[Target, Callable[[Program], str]] = {"jax": print_jax, "rust":
 
 
 def program_of(name: str, make: Mapping[str, Any], path: str = "") -> Program:
-    """The translation of a reference; `make` is what `recipe.reference.make_env` takes, `path` where it lies."""
+    """The translation of a reference; `make` is what `references.reference.make_env` takes, `path` where it lies."""
     sys.path[:0] = [place for place in path.split(os.pathsep) if place and place not in sys.path[:1]]
 
     def instance() -> gymnasium.Env:

@@ -30,7 +30,7 @@ class DrawField:
     """One random draw of the reference, in the order in which it draws.
 
     An argument that is not always the same is `...`: what is drawn depends on the state, in which it is compared.
-    With a `site` ('file.py:line:column', see recording/sites/sites.py) it is a call in the source that happens up to
+    With a `site` ('file.py:line:column', see recording/sites/recorder.py) it is a call in the source that happens up to
     `count` times; `shape` then begins with that number where it is more than one, and `form` says what is recorded.
     """
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from overclock.errors import UsageError
 from overclock.recipe.gateway.backend import Answer, CutError, ModelBackend, UnansweredError, error_body
+from overclock.recipe.gateway.budget import Meter, RefusedError
 from overclock.recipe.gateway.call import Call
 from overclock.recipe.gateway.client_connection import Client
 from overclock.recipe.gateway.dialects import DIALECTS, DialectName
 from overclock.recipe.gateway.exchange import Recorder
 from overclock.recipe.gateway.ledger import Ledger, OpenCall, Outcome, UnrecordedError
-from overclock.recipe.gateway.meter import Meter, RefusedError
 from overclock.recipe.gateway.prices import Prices
 from overclock.recipe.gateway.reader import Reader, data_of, messages, split_events
 from overclock.recipe.gateway.server import LoopbackServer, UnixServer

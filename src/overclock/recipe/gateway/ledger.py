@@ -5,9 +5,9 @@ import threading
 import time
 import uuid
 
+from overclock.recipe.gateway.budget import Meter, RefusedError, Reservation
 from overclock.recipe.gateway.call import Call, redacted
 from overclock.recipe.gateway.exchange import Charged, Exchange, Recorder
-from overclock.recipe.gateway.meter import Meter, RefusedError, Reservation
 from overclock.recipe.gateway.prices import ModelPrice, Prices
 from overclock.recipe.gateway.tokens import Tokens
 from overclock.recipe.gateway.usage import Usage

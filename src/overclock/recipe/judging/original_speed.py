@@ -63,7 +63,7 @@ class OriginalStepper:
     """Runs in the worker: an instance as Gymnasium makes it, with nothing recorded."""
 
     def __init__(self, num_envs: int, make: dict[str, Any], contract: str, sampled: bool = False) -> None:
-        """Takes the options of `recipe.reference:reference`; the contract has no say in this."""
+        """Takes the options of `recipe.references.reference:reference`; the contract has no say in this."""
         self._env = gymnasium.make(registered(**make))
         self._env.reset(seed=0)
         space = self._env.action_space

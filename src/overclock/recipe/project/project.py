@@ -47,7 +47,7 @@ class Reference:
         check_values("reference", self)
 
     def make(self) -> dict[str, Any]:
-        """How one instance is made (`recipe.reference.make_env`)."""
+        """How one instance is made (`recipe.references.reference.make_env`)."""
         made: dict[str, Any] = {"arguments": dict(self.arguments), "max_steps": self.max_steps}
         if self.kind == "gymnasium":
             return {"id": self.source.partition(":")[2], **made}

@@ -24,9 +24,9 @@ from jax.extend.core import Literal as Constant
 
 from overclock.backends import Backend, Kernel
 from overclock.errors import UsageError
-from overclock.vector.fused.c_target import c_library, threads
-from overclock.vector.fused.compilers import loaded
-from overclock.vector.fused.cuda_target import cuda_library
+from overclock.vector.fused.c_compiler import c_library, threads
+from overclock.vector.fused.compiled_files import loaded
+from overclock.vector.fused.cuda_compiler import cuda_library
 from overclock.vector.fused.kernel_text import Signature
 
 Body = Callable[[Any, Any, Any, Any], tuple[Any, Any]]

@@ -10,8 +10,8 @@ from overclock.backends import Backend, Kernel
 from overclock.env.environment import Environment
 from overclock.env.rng import Rng
 from overclock.errors import MissingError, UsageError
-from overclock.vector.fused.compilers import needed_c_compiler
-from overclock.vector.fused.cuda_target import needed_cuda_compiler
+from overclock.vector.fused.compiled_files import needed_c_compiler
+from overclock.vector.fused.cuda_compiler import needed_cuda_compiler
 from overclock.vector.fused.kernel_text import body_of, source
 from overclock.vector.fused.scan import trace
 from overclock.vector.fused.values import UnsupportedError

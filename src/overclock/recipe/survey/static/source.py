@@ -52,7 +52,7 @@ class Source:
     max_steps: int | None = None
     command: tuple[str, ...] = ()
     document: Path | None = None
-    sources: tuple[str, ...] = ()  # rules that are not Python, as listed.py reads them
+    sources: tuple[str, ...] = ()  # rules that are not Python, as other_languages.py reads them
 
 
 def resolve(

@@ -8,7 +8,7 @@ from jax.extend.core import ClosedJaxpr
 
 from overclock.cores import cores
 from overclock.errors import UsageError
-from overclock.vector.fused.compilers import HERE, compiled
+from overclock.vector.fused.compiled_files import HERE, compiled
 from overclock.vector.fused.kernel_text import Signature, body_of, source
 
 VECTOR_LANES = 16  # numbers of 32 bits in a vector of 512; narrower machines do it in two or four steps

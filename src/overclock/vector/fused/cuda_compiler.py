@@ -14,7 +14,7 @@ from overclock.c_compiler import CompileError
 from overclock.errors import MissingError
 from overclock.files import kept
 from overclock.vector.fused.clamp_fold import folds_a_test_into_a_clamp
-from overclock.vector.fused.compilers import HERE, compiled, kernels_folder, run
+from overclock.vector.fused.compiled_files import HERE, compiled, kernels_folder, run
 from overclock.vector.fused.kernel_text import Signature, source
 
 THREADS = 64  # of a block: 65,536 lanes are about eight blocks on each of an H200's 132 processors
