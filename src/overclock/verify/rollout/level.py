@@ -22,7 +22,7 @@ from overclock.verify.rollout.actions import SourceMaker, controlled, random_leg
 from overclock.verify.rollout.envelope import LEAST_EPISODES, check_envelope
 from overclock.verify.rollout.guided import coverage_guided
 from overclock.verify.rollout.lockstep import compare_sides
-from overclock.verify.rollout.result import UNIFORM, EnvelopeResult, RolloutLevel, RolloutResult
+from overclock.verify.rollout.result import UNIFORM, EnvelopeResult, RolloutLevel, RolloutResult, comparison_title
 from overclock.verify.rollout.trained_player import trained
 from overclock.verify.sides.pair import Sides
 
@@ -53,7 +53,7 @@ class Comparison:
     @property
     def title(self) -> str:
         """Where the actions come from, the precision and the mode, in words."""
-        return f"{self.actions} actions, {self.precision}, {self.mode.replace('_', ' ')}"
+        return comparison_title(self.actions, self.precision, self.mode)
 
 
 def check_rollouts(

@@ -13,6 +13,11 @@ from overclock.verify.statistics import bound_clean_episodes
 UNIFORM = "uniform"  # random legal actions, as a comparison names them
 
 
+def comparison_title(actions: str, precision: str, mode: str) -> str:
+    """What a comparison of episodes is called: the source of its actions, its precision and its mode."""
+    return f"{actions} actions, {precision}, {mode.replace('_', ' ')}"
+
+
 @dataclasses.dataclass(frozen=True)
 class Divergence:
     """The first place where a field left its tolerance; `action` is None after a reset."""
@@ -64,7 +69,7 @@ class ComparisonResult:
     @property
     def title(self) -> str:
         """Where the actions came from, the precision and the mode, in words."""
-        return f"{self.actions} actions, {self.precision}, {self.mode.replace('_', ' ')}"
+        return comparison_title(self.actions, self.precision, self.mode)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
