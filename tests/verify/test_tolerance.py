@@ -29,7 +29,7 @@ def test_an_absolute_part_is_one_number_per_element():
     assert not wrong(each, [5.0, 5.0], [5.9, 5.0])
     assert wrong(each, [5.0, 5.0], [5.0, 5.9])
     assert wrong(each, [[5.0], [5.0]], [[5.0], [5.9]])
-    with pytest.raises(UsageError, match="2 numbers for a field of 3 elements"):
+    with pytest.raises(UsageError, match="2 values for a field of 3 elements"):
         wrong(each, [1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
 
 
@@ -39,6 +39,9 @@ def test_whole_numbers_are_equal_and_others_are_rounded():
     assert not wrong(whole, 3.5, 3.5001)
     assert wrong(whole, 2.0**24 - 1, 2.0**24)
     assert not wrong(whole, 2.0**24, 2.0**24 + 2)  # here float32 begins to leave numbers out
+    first = Tolerance(1e-3, 1e-3, whole=(True, False))
+    assert wrong(first, [3.0, 3.0], [3.0001, 3.0])
+    assert not wrong(first, [3.0, 3.0], [3.0, 3.0001])
 
 
 @pytest.mark.parametrize("value", [INF, -INF, NAN])

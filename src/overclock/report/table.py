@@ -5,6 +5,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import numpy as np
+
 from overclock.verify.tolerance import Tolerance
 
 Kind = Literal["text", "number", "words", "code", "verdict"]
@@ -51,7 +53,7 @@ def tolerance_text(tolerance: Tolerance) -> str:
     low, high = small(min(absolute, default=0.0)), small(max(absolute, default=0.0))
     parts = [low if low == high else f"{low} to {high}"] if any(absolute) or not tolerance.relative else []
     parts += [f"{small(tolerance.relative)} of the value"] if tolerance.relative else []
-    return " + ".join(parts) + ("; whole numbers equal" if tolerance.whole and tolerance else "")
+    return " + ".join(parts) + ("; whole numbers equal" if np.any(tolerance.whole) and tolerance else "")
 
 
 def signed(value: float | None) -> str:

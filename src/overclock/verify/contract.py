@@ -13,7 +13,7 @@ from overclock.errors import UsageError
 from overclock.verify.sides.patched import Patch
 from overclock.verify.sides.process import CouldNotVerifyError
 from overclock.verify.sides.subject import Arrays, Observed, SubjectSpec
-from overclock.verify.tolerance import Absolute, Tolerance, require_tolerances
+from overclock.verify.tolerance import Absolute, Tolerance, Whole, require_tolerances
 
 Precision = Literal["float64", "float32"]
 Mode = Literal["free_running", "per_step"]
@@ -44,10 +44,10 @@ class Field:
     draws: tuple[str, ...] = ()
     per_step_relative: float = 0.0
     free_running_relative: float = 0.0
-    whole: bool = False
+    whole: Whole = False
 
     def __post_init__(self) -> None:
-        for name in ("per_step", "free_running"):
+        for name in ("per_step", "free_running", "whole"):
             if isinstance(value := getattr(self, name), list):  # as JSON and TOML have it
                 object.__setattr__(self, name, tuple(value))
         step, free = self.tolerance("per_step"), self.tolerance("free_running")

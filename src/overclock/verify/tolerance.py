@@ -14,6 +14,7 @@ import numpy as np
 from overclock.errors import UsageError
 
 Absolute = float | tuple[float, ...]
+Whole = bool | tuple[bool, ...]
 WHOLE = 2.0**24  # up to here float32 holds every whole number
 
 
@@ -29,13 +30,13 @@ def require_tolerances(what: str, *values: Absolute) -> None:
 class Tolerance:
     """An element may be off by `absolute + relative * |the reference's element|`.
 
-    `absolute` is one number, or one for every element in C order. With `whole`, an element that is a whole number below
-    2^24 on the reference's side must be equal: any float type holds it, so there is nothing to round.
+    `absolute` is one number, or one for every element in C order, and so is `whole`. Where that holds, an element that
+    is a whole number below 2^24 on the reference's side must be equal: float32 holds it, so there is nothing to round.
     """
 
     absolute: Absolute = 0.0
     relative: float = 0.0
-    whole: bool = False
+    whole: Whole = False
 
     def __bool__(self) -> bool:
         """Whether anything may differ."""
@@ -49,7 +50,9 @@ class Tolerance:
             absolute: Absolute = tuple(parts.tolist())
         else:
             absolute = self.absolute + other.absolute
-        return Tolerance(absolute, self.relative + other.relative, self.whole and other.whole)
+        either = np.logical_and(self.whole, other.whole)
+        whole: Whole = tuple(either.tolist()) if either.ndim else bool(either)
+        return Tolerance(absolute, self.relative + other.relative, whole)
 
     @property
     def largest_absolute(self) -> float:
@@ -61,14 +64,13 @@ class Tolerance:
         if not self:
             return np.zeros(reference.shape)
         values = np.asarray(reference, np.float64)
-        absolute = np.asarray(self.absolute, np.float64)
-        if absolute.ndim and len(absolute) != values.shape[1]:
-            raise UsageError(f"A tolerance lists {len(absolute)} numbers for a field of {values.shape[1]} elements.")
+        absolute, whole = np.asarray(self.absolute, np.float64), np.asarray(self.whole)
+        for listed in (absolute, whole):
+            if listed.ndim and len(listed) != values.shape[1]:
+                raise UsageError(f"A tolerance lists {len(listed)} values for a field of {values.shape[1]} elements.")
         with np.errstate(over="ignore", invalid="ignore"):
             allowed = np.minimum(absolute + self.relative * np.abs(values), np.finfo(np.float64).max)
-            closed = ~np.isfinite(values)
-            if self.whole:
-                closed |= (values == np.round(values)) & (np.abs(values) < WHOLE)
+            closed = ~np.isfinite(values) | (whole & (values == np.round(values)) & (np.abs(values) < WHOLE))
         return np.where(closed, 0.0, allowed)
 
     def as_json(self) -> dict[str, Any]:

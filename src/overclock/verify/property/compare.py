@@ -14,7 +14,7 @@ from overclock.verify.property.result import (
     WrongDistribution,
 )
 from overclock.verify.sides.subject import Arrays
-from overclock.verify.tolerance import Absolute, Tolerance, compare_values
+from overclock.verify.tolerance import Absolute, Tolerance, Whole, compare_values
 
 Compared = tuple[ComparedOutput, FirstFailure | None]
 
@@ -97,7 +97,7 @@ def _judged_samples(
 
 
 def errors_of(
-    expected: np.ndarray, got: np.ndarray, absolute: Absolute = 0.0, relative: float = 0.0, whole: bool = False
+    expected: np.ndarray, got: np.ndarray, absolute: Absolute = 0.0, relative: float = 0.0, whole: Whole = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Per case: the largest absolute error, and whether any element is outside its tolerance (see `Tolerance`).
 

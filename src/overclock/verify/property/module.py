@@ -17,7 +17,7 @@ from overclock.verify.contract import Precision
 from overclock.verify.property.calls import Call
 from overclock.verify.property.captured import digest
 from overclock.verify.sides.subject import Arrays
-from overclock.verify.tolerance import Absolute, Tolerance, require_tolerances
+from overclock.verify.tolerance import Absolute, Tolerance, Whole, require_tolerances
 
 Performance = Callable[[Any, Any, dict[str, Any]], dict[str, Any]]  # (env, params, inputs) -> outputs, of one instance
 
@@ -38,7 +38,7 @@ class Output:
     distance: Callable[[Arrays, Arrays], np.ndarray] | None = None
     margin: float = 0.0
     distribution: bool = False
-    whole: bool = False
+    whole: Whole = False
 
     def __post_init__(self) -> None:
         require_tolerances(f"the output '{self.name}'", self.absolute, self.relative, self.margin)
