@@ -39,7 +39,7 @@ class Tolerance:
     whole: Whole = False
 
     def __bool__(self) -> bool:
-        """Whether anything may differ."""
+        """Whether any element may differ at all."""
         return bool(self.largest_absolute or self.relative)
 
     def __add__(self, other: "Tolerance") -> "Tolerance":
