@@ -29,7 +29,8 @@ from overclock.recipe.references.stored_observations import FIELD, can_store, st
 from overclock.recipe.survey.live.loading import require_from
 from overclock.recording.codec import InstanceCodec
 from overclock.recording.errors import UnsupportedError
-from overclock.recording.floats import Floats, survey_floats
+from overclock.recording.float_survey import survey_floats
+from overclock.recording.floats import Floats
 from overclock.recording.sites.call_sites import file_of
 from overclock.recording.sites.generators import LaneGenerators
 from overclock.recording.sites.install import hooked

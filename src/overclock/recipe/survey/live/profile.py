@@ -25,7 +25,8 @@ from overclock.recipe.survey.static.decompose import rules
 from overclock.recipe.survey.static.rule_selection import own_nodes
 from overclock.recipe.survey.static.source import Source
 from overclock.recipe.survey.static.uses import foreign_bases
-from overclock.recording.floats import Floats, survey_floats
+from overclock.recording.float_survey import survey_floats
+from overclock.recording.floats import Floats
 
 STEPS = 400
 FEWEST_RESETS = 12  # what differs from reset to reset shows only in several

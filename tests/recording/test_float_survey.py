@@ -6,7 +6,8 @@ import gymnasium
 import numpy as np
 import pytest
 
-from overclock.recording.floats import Floats, survey_floats
+from overclock.recording.float_survey import survey_floats
+from overclock.recording.floats import Floats
 from overclock.recording.rounded_copies import change_floats, to_single
 
 ULP = 2.0**-24
