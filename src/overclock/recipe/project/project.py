@@ -25,6 +25,7 @@ from overclock.verify.transfer.plan import MIN_EPISODES
 
 SCHEMA = "overclock.project/1"
 FILE = "overclock.toml"
+UNFINISHED = ".overclock-unfinished-"  # with a process number, the folder in which it writes a new project
 Target = Literal["jax", "rust"]
 LEVELS = (1, 2, 3, 4)
 MOST_CANDIDATES = 16  # side by side: each is an agent's program, and all share this machine
