@@ -37,6 +37,12 @@ class New:
     """How many it makes side by side for every task; the best one is kept."""
     budget: float | None = 10.0
     """Dollars that a run may cost."""
+    max_tokens: int | None = None
+    """Tokens of prompts and answers that a run may use; with it a model needs no price."""
+    max_requests: int | None = None
+    """Calls of a model that a run may make."""
+    max_seconds: float | None = None
+    """Seconds that a run may work."""
     arguments: str = "{}"
     """Arguments of the reference's constructor, as JSON."""
     max_steps: int | None = None
@@ -58,7 +64,9 @@ class New:
         with output.console().status("looking at the reference"):
             made = new_project_apart(
                 self.folder, self.reference, self.to, AgentChoice(self.agent, self.model, self.candidates),
-                Limits(self.budget, timeout=self.timeout), arguments=_arguments(self.arguments),
+                Limits(
+                    self.budget, self.max_tokens, self.max_requests, self.max_seconds, timeout=self.timeout
+                ), arguments=_arguments(self.arguments),
                 max_steps=self.max_steps, sources=self.source, patience=self.timeout,
             )  # fmt: skip
             sober = look_apart(made.source, self.timeout) if self.look else None

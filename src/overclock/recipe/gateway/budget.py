@@ -12,7 +12,7 @@ import threading
 import time
 from typing import Literal, Protocol
 
-from overclock.errors import UsageError
+from overclock.errors import OverclockError, UsageError
 from overclock.recipe.gateway.usage import Usage
 
 Reason = Literal[
@@ -118,7 +118,8 @@ class Meter:
         self._changed = threading.Condition()
         self._closed = False
         self._sharing: Sharing = sharing or Alone()
-        self._note()
+        with self._sharing.turn():
+            self._note()
 
     @property
     def limited(self) -> bool:
@@ -164,7 +165,8 @@ class Meter:
             self._open.discard(reservation)
             self._spent += usage
             self._amount += Amount.of(usage)
-            with self._sharing.turn():
+            # What cannot be told now is told before the next call goes out, or that call does not.
+            with contextlib.suppress(OverclockError), self._sharing.turn():
                 self._note()
             self._changed.notify_all()
 

@@ -5,6 +5,7 @@ import threading
 import time
 import uuid
 
+from overclock.errors import OverclockError
 from overclock.recipe.gateway.budget import Meter, RefusedError, Reservation
 from overclock.recipe.gateway.call import Call, Worst, redacted
 from overclock.recipe.gateway.dialects.unseen import LONGEST_PROMPT
@@ -63,7 +64,11 @@ class Ledger:
             call = call.with_limit(most)
         reservation, worst = None, call.worst(price)
         if call.operation == "generate":
-            reservation = self._meter.reserve(worst.dollars, call.model, worst.tokens)
+            try:
+                reservation = self._meter.reserve(worst.dollars, call.model, worst.tokens)
+            except OverclockError as error:
+                self.failure = error
+                raise UnrecordedError from error
         else:
             self._meter.check()
         exchange = self._exchange(call, reservation)
