@@ -1,6 +1,7 @@
 """A usage that cannot be what a call used is not believed: the call is paid at the worst that it could cost."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ def prices(tmp_path):
 def changed(dialect, change):
     """The right usage of a dialect with one thing wrong."""
     prompt, answer = NAMES[dialect]
-    usage = dict(RIGHT[dialect])
+    usage: dict[str, Any] = dict(RIGHT[dialect])
     match change:
         case "negative":
             usage[answer] = -ANSWER
