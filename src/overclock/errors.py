@@ -18,5 +18,9 @@ class UnknownEnvironmentError(OverclockError, KeyError):
     """The id names no registered environment; the message says which ones are close."""
 
 
+class OverflowedError(OverclockError, RuntimeError):
+    """A lane ran out of room, so its numbers are no longer the reference's; the message says what to do."""
+
+
 class MissingError(OverclockError, RuntimeError):
     """A package, tool or device that the request needs is not there; the message says how to get it."""

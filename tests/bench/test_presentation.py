@@ -11,7 +11,7 @@ from overclock.bench import markdown, plot, table
 from overclock.bench.plots import label_shift
 from overclock.bench.report import ratios
 from overclock.bench.results import Skip, Throughput
-from overclock.bench.tables import compared, rate
+from overclock.bench.tables import compared, notes, rate
 from overclock.cli.environments.bench import show
 from overclock.errors import UsageError
 from overclock.files import write_whole
@@ -34,6 +34,15 @@ def report():
         schema="overclock.bench/1", date="2026-11-15T12:00:00+00:00", command="overclock bench cartpole", seed=0,
         machine=MACHINE, environment="cartpole-v1", step="", results=results, ratios=ratios(results), skipped=[],
     )  # fmt: skip
+
+
+def test_steps_without_room_are_told_below_the_table(report):
+    assert not any("WARNING" in note for note in notes(report))
+    report.results[0] = dataclasses.replace(report.results[0], overflowed=1234)
+    assert notes(report) == [
+        "WARNING: overclock (batch 64) ran out of room in 1,234 steps, which are not the reference's "
+        "(docs/translator.md, Capacities)."
+    ]
 
 
 @pytest.mark.parametrize(

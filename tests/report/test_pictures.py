@@ -15,6 +15,7 @@ from overclock.report.figures import curves
 from overclock.report.pictures import draw_curves, draw_envelope
 from overclock.results import decode, encode
 from overclock.verify.rollout.envelope import judge_errors
+from overclock.verify.tolerance import Tolerance
 from overclock.verify.transfer.result import Curve, TransferLevel
 
 
@@ -23,7 +24,7 @@ def found():
     """Errors that double, the copies' behind by a factor of ten; zero at first, as equal sides have them."""
     free = np.tile(1e-16 * 2.0 ** np.arange(40)[:, None], (1, 20))
     free[0] = 0.0
-    return judge_errors(ENVELOPE, 1e-12, np.full_like(free, 1e-15), free, np.stack([free / 10, free / 5]))
+    return judge_errors(ENVELOPE, Tolerance(1e-12), np.full_like(free, 1e-15), free, np.stack([free / 10, free / 5]))
 
 
 def level(report, number):

@@ -6,8 +6,9 @@ from verify.ticker import contract, ticking
 
 from overclock.errors import UsageError
 from overclock.verify.compare import judge, steering, too_many_excused
-from overclock.verify.contract import MASK, OUTPUTS, Contract, Field, Twin, difference
+from overclock.verify.contract import MASK, OUTPUTS, Contract, Field, Twin
 from overclock.verify.sides.subject import Observed, SubjectSpec
+from overclock.verify.tolerance import EXACT, Tolerance, difference
 
 
 def fields(*names: str) -> tuple[Field, ...]:
@@ -52,7 +53,7 @@ def test_a_tolerance_is_a_finite_number(tolerance, mode):
 
 def test_a_field_has_one_tolerance_per_mode():
     field = Field("obs", per_step=1e-3, free_running=1e-1, reason="it")
-    assert (field.tolerance("per_step"), field.tolerance("free_running")) == (1e-3, 1e-1)
+    assert (field.tolerance("per_step"), field.tolerance("free_running")) == (Tolerance(1e-3), Tolerance(1e-1))
 
 
 def test_the_strictest_precision_does_not_depend_on_the_order_of_the_contracts():
@@ -117,7 +118,7 @@ def seen(lanes=2, **outputs):
 
 def judged(agreed, name, ref, perf):
     field = next(field for field in agreed.compared if field.name == name)
-    return judge(agreed, field, 0.0, ref, perf)
+    return judge(agreed, field, EXACT, ref, perf)
 
 
 def test_only_the_named_flags_are_excused():

@@ -28,6 +28,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from overclock.env.environment import Environment, Obs, Params
+from overclock.env.overflow import OVERFLOW, OnOverflow, checked_on_overflow, refuse_overflow, room_of
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Box, Discrete, MultiDiscrete, structure
 from overclock.errors import MissingError, UsageError
@@ -47,6 +48,7 @@ class BraxEnv(Env):
         env: Environment[Any, Any],
         params: Params | None = None,
         time_limit: Literal["trainer", "own"] = "trainer",
+        overflow: OnOverflow = "error",
     ) -> None:
         if env.num_players > 1:
             raise UsageError(
@@ -55,7 +57,7 @@ class BraxEnv(Env):
             )
         if time_limit not in ("trainer", "own"):
             raise UsageError(f"time_limit must be 'trainer' or 'own', got {time_limit!r}.")
-        self.env = env
+        self.env, self._overflow = env, checked_on_overflow(overflow)
         # Brax's word for the numbers of the rules; its domain randomisation replaces this attribute.
         self.sys = env.default_params() if params is None else params
         self.time_limit = time_limit
@@ -70,7 +72,7 @@ class BraxEnv(Env):
         obs, state = self.env.reset(stream, self.sys)
         zero = jnp.float32(0)
         info = {
-            **self.env.info(state.rules, self.sys), "rng": stream.advance(), "truncation": zero, **self._time_out(zero)
+            **self.env.facts(state.rules, self.sys), "rng": stream.advance(), "truncation": zero, **self._time_out(zero)
         }  # fmt: skip
         return State(pipeline_state=state, obs=_flat(obs), reward=zero, done=zero, metrics={}, info=info)
 
@@ -81,6 +83,8 @@ class BraxEnv(Env):
         obs, after, reward, terminated, truncated, info = self.env.step_env(
             stream, state.pipeline_state, chosen, self.sys
         )
+        if self._overflow == "error":  # outside of `jit`; a trainer finds it in `info`
+            refuse_overflow(info.get(OVERFLOW), "this environment", room_of(self.env))
         done = terminated | truncated if self.time_limit == "own" else terminated
         cut_off = (truncated & ~terminated).astype(jnp.float32)
         info = {**state.info, **info, "rng": stream.advance(), "truncation": cut_off, **self._time_out(cut_off)}

@@ -24,17 +24,28 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from overclock.env.overflow import OnOverflow, checked_on_overflow, overflow_of, refuse_overflow
 from overclock.errors import UsageError
 
 
-def hand_over(tree: Any, from_dlpack: Callable[[Any], Any] = np.from_dlpack, bool_as_uint8: bool = False) -> Any:
+def hand_over(
+    tree: Any,
+    from_dlpack: Callable[[Any], Any] = np.from_dlpack,
+    bool_as_uint8: bool = False,
+    overflow: OnOverflow = "error",
+) -> Any:
     """Every array of a tree (observations, rewards, flags) as the consumer's own type, in the same memory.
 
     `from_dlpack` is the consumer's function of that name: `torch.from_dlpack`, `cupy.from_dlpack`, `numpy.from_dlpack`.
 
     Flags are bool arrays, which DLPack knows since version 0.8. NumPy, CuPy, JAX and present PyTorch take them;
     PyTorch 2.0 and TensorFlow refuse, and for those `bool_as_uint8=True` passes 0 and 1 as uint8, which costs a copy.
+
+    A flag called `overflow` in the tree (of a step's `info`) that is set is an OverflowedError, unless `overflow` is
+    "info".
     """
+    if checked_on_overflow(overflow) == "error":
+        refuse_overflow(overflow_of(tree), "a lane of this batch")
 
     def one(leaf: jax.Array) -> Any:
         if bool_as_uint8 and leaf.dtype == np.bool_:

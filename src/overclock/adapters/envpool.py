@@ -21,10 +21,12 @@ from overclock.adapters.host_border import (
     copied,
     lane_seeds,
     require_one_player,
+    require_room,
     rows,
 )
 from overclock.backends import HostBackend
 from overclock.env.autoreset import select
+from overclock.env.overflow import OnOverflow, checked_on_overflow
 from overclock.env.spaces import structure
 from overclock.errors import UsageError
 from overclock.vector.host import HostStep, HostVector, JaxHostVector
@@ -58,17 +60,23 @@ class EnvPool:
     - `step(actions, env_id)` steps only the lanes named, in that order; without `env_id`, all of them.
     - `send` and `async_reset` queue a batch, `recv` returns the oldest one.
     - `info` has `env_id`, `players.env_id`, `elapsed_step`, the environment's own facts, and `action_mask` if any.
+    - A lane that runs out of room (`info["overflow"]`) is an OverflowedError unless `overflow` is "info".
     - Seeds are fixed at construction, as in EnvPool: lane i starts from `seed + i`, later resets go on from there.
     """
 
     def __init__(
-        self, host: HostVector, seed: int | list[int] = DEFAULT_SEED, options: Mapping[str, Any] | None = None
+        self,
+        host: HostVector,
+        seed: int | list[int] = DEFAULT_SEED,
+        options: Mapping[str, Any] | None = None,
+        overflow: OnOverflow = "error",
     ) -> None:
         """`options` only appear in `config`."""
         require_one_player(host)
         if host.autoreset != "next_step":
             raise UsageError(f"EnvPool restarts lanes at the next step; the batch has autoreset='{host.autoreset}'.")
         self.host, self.num_envs = host, host.num_envs
+        self._overflow: OnOverflow = checked_on_overflow(overflow)
         self.all_env_ids = np.arange(self.num_envs, dtype=np.int32)
         self.config = {
             "num_envs": self.num_envs,
@@ -153,6 +161,7 @@ class EnvPool:
             out = self.host.step(rows(actions, np.argsort(ids)))
         else:
             out = _step_some(self.host, actions, ids)
+        require_room(self.host, out, self._overflow, ids)
         self._elapsed[ids] = np.where(self._over[ids], 0, self._elapsed[ids] + 1)
         self._over[ids] = (out.terminated | out.truncated)[ids]
         return self._batch(out, ids)
@@ -183,6 +192,7 @@ def make(
     seed: int | list[int] = DEFAULT_SEED,
     max_episode_steps: int | None = None,
     backend: HostBackend = "xla",
+    overflow: OnOverflow = "error",
     **static: Any,
 ) -> EnvPool:
     """`envpool.make` for an Overclock id.
@@ -194,7 +204,7 @@ def make(
     if batch_size not in (None, 0, num_envs):
         raise UsageError(f"Every step takes the whole batch here: batch_size must be num_envs ({num_envs}).")
     host = build_host(task_id, num_envs, "next_step", backend, max_episode_steps, **static)
-    return EnvPool(host, seed, static)
+    return EnvPool(host, seed, static, overflow)
 
 
 def _step_some(host: HostVector, actions: Any, ids: np.ndarray) -> HostStep:

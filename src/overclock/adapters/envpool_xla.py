@@ -1,4 +1,7 @@
-"""EnvPool's `xla()`: the same batch as pure functions, for loops inside `jax.jit` and `lax.scan`."""
+"""EnvPool's `xla()`: the same batch as pure functions, for loops inside `jax.jit` and `lax.scan`.
+
+Compiled code cannot raise: `info["overflow"]` says which lanes ran out of room, as everywhere.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

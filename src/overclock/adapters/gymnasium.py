@@ -21,11 +21,13 @@ from overclock.adapters.host_border import (
     render_lanes,
     renderer_of,
     require_one_player,
+    require_room,
     rows,
 )
 from overclock.backends import HostBackend
 from overclock.env.autoreset import Autoreset
 from overclock.env.environment import Environment
+from overclock.env.overflow import OnOverflow, checked_on_overflow
 from overclock.errors import MissingError, UsageError
 from overclock.vector.host import HostStep, HostVector, Randomness
 
@@ -59,6 +61,7 @@ class GymnasiumVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     - `metadata["autoreset_mode"]` says what happens to ended lanes. In SAME_STEP, a step in which lanes end has
       `info["final_obs"]` (dense: row i is what lane i's step led to) and `info["final_info"]`, each with its mask.
     - `info["action_mask"]` (int8, one row per lane) is there where the environment has masks.
+    - A lane that runs out of room (`info["overflow"]`) is an OverflowedError unless `overflow` is "info".
     """
 
     def __init__(
@@ -68,9 +71,11 @@ class GymnasiumVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         renderer: Renderer | None = None,
         render_mode: str | None = None,
         spec: EnvSpec | None = None,
+        overflow: OnOverflow = "error",
     ) -> None:
         require_one_player(host)
         self.host = host
+        self._overflow: OnOverflow = checked_on_overflow(overflow)
         self.num_envs = host.num_envs
         self.metadata = {
             "render_modes": [] if renderer is None else ["rgb_array"],
@@ -110,6 +115,7 @@ class GymnasiumVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
                 "restart them with reset(options={'reset_mask': mask})."
             )
         out = self.host.step(batch_actions(self.host.action_space, actions, self.num_envs))
+        require_room(self.host, out, self._overflow)
         self._ended = out.terminated | out.truncated
         return (
             in_space(self.observation_space, out.obs),
@@ -165,6 +171,7 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
     """One instance as a Gymnasium environment: an id with its options, an `Environment`, or a `HostVector` of one lane.
 
     The environment truncates itself (at `max_episode_steps`, where given; -1: never), so it needs no `TimeLimit`.
+    Running out of room (`info["overflow"]`) is an OverflowedError unless `overflow` is "info".
     Seed s gives the episode that lane i of a vector environment plays from seed s; with `rng="numpy"` (translated
     environments, see docs/translator.md) the one that the reference itself plays from seed s.
     """
@@ -179,8 +186,10 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         rng: Randomness = "overclock",
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
+        overflow: OnOverflow = "error",
         **static: Any,
     ) -> None:
+        self._overflow: OnOverflow = checked_on_overflow(overflow)
         if isinstance(env, str | Environment):
             self.host = build_host(env, 1, "off", backend, max_episode_steps, rng, **static)
         else:
@@ -218,6 +227,7 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
             self._warned = True
             gymnasium.logger.warn("The episode has ended: call reset(); what further steps return means nothing.")
         out = self.host.step(actions)
+        require_room(self.host, out, self._overflow)
         self._ended |= bool(out.terminated[0] | out.truncated[0])
         obs, info = in_space(self.observation_space, rows(out.obs, 0)), self._with_action_mask(rows(out.info, 0))
         return obs, float(out.reward[0]), bool(out.terminated[0]), bool(out.truncated[0]), info
@@ -250,6 +260,7 @@ def make_vec(
     rng: Randomness = "overclock",
     max_episode_steps: int | None = None,
     render_mode: str | None = None,
+    overflow: OnOverflow = "error",
     **static: Any,
 ) -> GymnasiumVectorEnv:
     """A Gymnasium vector environment of an id or an `Environment`; NEXT_STEP is Gymnasium's own default.
@@ -263,7 +274,9 @@ def make_vec(
     host = build_host(env, num_envs, mode, backend, max_episode_steps, rng, **static)
     options = {"autoreset": mode, "backend": backend, "max_episode_steps": max_episode_steps, **static}
     spec = gymnasium_spec(env, num_envs=num_envs, **options) if isinstance(env, str) else None
-    return GymnasiumVectorEnv(host, renderer=renderer_of(env, host), render_mode=render_mode, spec=spec)
+    return GymnasiumVectorEnv(
+        host, renderer=renderer_of(env, host), render_mode=render_mode, spec=spec, overflow=overflow
+    )
 
 
 def _autoreset(mode: Autoreset | AutoresetMode | str) -> Autoreset:

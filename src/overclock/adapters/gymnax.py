@@ -9,7 +9,8 @@
 
 Both reset automatically. No end of an episode is lost in the five values: `info` has `terminated`, `truncated`,
 `final_observation` and `discount`, which is 0 on termination only (gymnax 0.x made it 0 at time limits too).
-gymnax itself need not be installed.
+gymnax itself need not be installed. A step outside of `jit` that runs out of room raises (`overflow="info"`: it does
+not, `info["overflow"]` says it in any case).
 """
 
 import functools
@@ -22,6 +23,7 @@ from jaxtyping import Array, Bool, Float
 
 from overclock.adapters.gymnax_spaces import to_gymnax_space
 from overclock.env.environment import Environment, EnvState, Obs, Params
+from overclock.env.overflow import OVERFLOW, OnOverflow, checked_on_overflow, refuse_overflow, room_of
 from overclock.env.spaces import Discrete, structure
 from overclock.errors import UsageError
 
@@ -51,19 +53,22 @@ def _with_gymnax_names(cls: type[Params]) -> type[Params]:
 class _GymnaxView:
     """What the two views share. Not a frozen dataclass: gymnax's vector wrapper replaces `reset` and `step`."""
 
-    def __init__(self, env: Environment[Any, Any]) -> None:
+    def __init__(self, env: Environment[Any, Any], overflow: OnOverflow = "error") -> None:
         if env.num_players > 1:
             raise UsageError(
                 f"{type(env).__name__} has {env.num_players} players and gymnax knows one; "
                 "pass `overclock.adapters.against.against(env)`."
             )
-        self.env = env
+        self.env, self.overflow = env, checked_on_overflow(overflow)
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.env == other.env  # pyright: ignore[reportAttributeAccessIssue]
+        return (
+            type(self) is type(other) and isinstance(other, _GymnaxView)
+            and (self.env, self.overflow) == (other.env, other.overflow)
+        )  # fmt: skip
 
     def __hash__(self) -> int:
-        return hash((type(self), self.env))
+        return hash((type(self), self.env, self.overflow))
 
     @property
     def default_params(self) -> Params:
@@ -113,16 +118,30 @@ class _GymnaxView:
         return self.env.default_params() if params is None else params
 
 
+def _compiled(step: Any) -> Any:
+    """A compiled step. Called outside of `jit` and `vmap`, it raises OverflowedError where room runs out."""
+    compiled = jax.jit(step, static_argnames="self")
+
+    @functools.wraps(step)
+    def checked(self: _GymnaxView, *args: Any, **keywords: Any) -> Any:
+        found = compiled(self, *args, **keywords)
+        if self.overflow == "error":
+            refuse_overflow(found[-1].get(OVERFLOW), "this environment", room_of(self.env))
+        return found
+
+    return checked
+
+
 class GymnaxV0(_GymnaxView):
     """gymnax 0.x: `step` returns `obs, state, reward, done, info`."""
 
-    @functools.partial(jax.jit, static_argnames="self")
+    @_compiled
     def step(
         self, key: jax.Array, state: EnvState, action: Any, params: Any = None
     ) -> tuple[Obs, EnvState, Float[Array, ""], Bool[Array, ""], dict[str, Any]]:
         return _five(self.env.step(key, state, action, self._params(params)))
 
-    @functools.partial(jax.jit, static_argnames="self")
+    @_compiled
     def step_env(
         self, key: jax.Array, state: EnvState, action: Any, params: Any = None
     ) -> tuple[Obs, EnvState, Float[Array, ""], Bool[Array, ""], dict[str, Any]]:
@@ -133,14 +152,14 @@ class GymnaxV0(_GymnaxView):
 class GymnaxV1(_GymnaxView):
     """gymnax 1.x: `step` returns `obs, state, reward, terminated, truncated, info`."""
 
-    @functools.partial(jax.jit, static_argnames="self")
+    @_compiled
     def step(
         self, key: jax.Array, state: EnvState, action: Any, params: Any = None
     ) -> tuple[Obs, EnvState, Float[Array, ""], Bool[Array, ""], Bool[Array, ""], dict[str, Any]]:
         obs, state, reward, terminated, truncated, info = self.env.step(key, state, action, self._params(params))
         return obs, state, reward, terminated, truncated, _flagged(info, terminated, truncated)
 
-    @functools.partial(jax.jit, static_argnames="self")
+    @_compiled
     def step_env(
         self, key: jax.Array, state: EnvState, action: Any, params: Any = None
     ) -> tuple[Obs, EnvState, Float[Array, ""], Bool[Array, ""], dict[str, Any]]:

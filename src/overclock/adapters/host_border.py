@@ -11,9 +11,10 @@ from overclock.backends import HostBackend
 from overclock.env import registry
 from overclock.env.autoreset import Autoreset
 from overclock.env.environment import Environment
+from overclock.env.overflow import OVERFLOW, OnOverflow, refuse_overflow, room_of
 from overclock.env.spaces import Box, Dict, Discrete, MultiDiscrete, Space
 from overclock.errors import UsageError
-from overclock.vector.host import HostVector, JaxHostVector, Randomness, host_vector, lives_in_rust
+from overclock.vector.host import HostStep, HostVector, JaxHostVector, Randomness, host_vector, lives_in_rust
 
 Renderer = Callable[..., np.ndarray]  # (env, state, params) -> RGB array
 Seeds = int | Sequence[int | None] | None
@@ -68,6 +69,16 @@ def require_one_player(host: HostVector) -> None:
             f"This environment has {host.num_players} players; use overclock.adapters.pettingzoo, "
             "or overclock.adapters.against for a single-agent view."
         )
+
+
+def require_room(host: HostVector, out: HostStep, overflow: OnOverflow, lanes: np.ndarray | None = None) -> None:
+    """Refuse a step in which a lane (of these) ran out of room, unless it is only to be told in `info`."""
+    flags = out.info.get(OVERFLOW)
+    if overflow == "error" and flags is not None:
+        flags = np.asarray(flags)
+        if lanes is not None:
+            flags = flags & np.isin(np.arange(len(flags)), lanes)
+        refuse_overflow(flags, room=room_of(getattr(getattr(host, "venv", None), "env", None)))
 
 
 def lane_seeds(seed: Seeds, num_envs: int) -> list[int | None] | None:

@@ -14,6 +14,7 @@ import numpy as np
 from overclock.adapters.host_border import batch_actions, copied, rows
 from overclock.env import registry
 from overclock.env.environment import Environment, EnvState, Obs, Params
+from overclock.env.overflow import OVERFLOW, OnOverflow, checked_on_overflow, refuse_overflow, room_of
 from overclock.env.rng import Rng
 from overclock.env.spaces import structure
 from overclock.errors import MissingError, UsageError
@@ -45,9 +46,14 @@ class PettingZooParallel(ParallelEnv[str, Any, Any]):
         mask_in_observation: bool = True,
         render_mode: str | None = None,
         renderer: Renderer | None = None,
+        overflow: OnOverflow = "error",
         **static: Any,
     ) -> None:
-        """`renderer(env, state, params)` draws an RGB picture; an id brings its registered one along."""
+        """`renderer(env, state, params)` draws an RGB picture; an id brings its registered one along.
+
+        A game that runs out of room (`infos[agent]["overflow"]`) is an OverflowedError unless `overflow` is "info".
+        """
+        self._overflow: OnOverflow = checked_on_overflow(overflow)
         if isinstance(env, str):
             entry = registry.spec(env)
             env, default = registry.make(env, **static)
@@ -100,7 +106,7 @@ class PettingZooParallel(ParallelEnv[str, Any, Any]):
         obs, state, mask, acting = _reset(self.env, self._rng, self.params)
         self._state, self._rng = state, self._rng.advance()
         self.agents = list(self.possible_agents)
-        info = self.env.info(state.rules, self.params)
+        info = self.env.facts(state.rules, self.params)
         return self._seen(obs, mask), self._told(info, mask, acting)
 
     def step(
@@ -116,6 +122,8 @@ class PettingZooParallel(ParallelEnv[str, Any, Any]):
             self.env, self._rng, self._state, joint, self.params
         )
         self._rng = self._rng.advance()
+        if self._overflow == "error":
+            refuse_overflow(info.get(OVERFLOW), "this game", room_of(self.env))
         rewards = dict(zip(self.agents, np.asarray(reward).tolist(), strict=True))
         terminations = dict.fromkeys(self.agents, bool(terminated))
         truncations = dict.fromkeys(self.agents, bool(truncated))

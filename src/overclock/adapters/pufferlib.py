@@ -13,9 +13,17 @@ from typing import Any
 import numpy as np
 
 from overclock.adapters.gymnasium_spaces import batched, to_gymnasium_space
-from overclock.adapters.host_border import Seeds, batch_actions, build_host, lane_seeds, require_one_player
+from overclock.adapters.host_border import (
+    Seeds,
+    batch_actions,
+    build_host,
+    lane_seeds,
+    require_one_player,
+    require_room,
+)
 from overclock.backends import HostBackend
 from overclock.env.environment import Environment
+from overclock.env.overflow import OnOverflow, checked_on_overflow
 from overclock.env.spaces import Box, Discrete, MultiDiscrete
 from overclock.errors import UsageError
 from overclock.vector.host import HostVector
@@ -35,6 +43,7 @@ class PufferVec(_Base):  # pyright: ignore[reportGeneralTypeIssues]
       `final_observations` what the step led to (to bootstrap from, where it was truncated).
     - `infos` has one dict per episode that ended: `episode_return` and `episode_length`.
     - `reset(seed=s)` starts lane i from seed s + i.
+    - A lane that runs out of room is an OverflowedError unless `overflow` is "info".
     """
 
     emulated = False  # the next three are what PufferLib asks native environments for
@@ -50,8 +59,10 @@ class PufferVec(_Base):  # pyright: ignore[reportGeneralTypeIssues]
         seed: int | None = None,
         backend: HostBackend = "auto",
         max_episode_steps: int | None = None,
+        overflow: OnOverflow = "error",
         **static: Any,
     ) -> None:
+        self._overflow: OnOverflow = checked_on_overflow(overflow)
         if isinstance(env, str | Environment):
             self.host = build_host(env, num_envs, "same_step", backend, max_episode_steps, **static)
         else:
@@ -106,6 +117,7 @@ class PufferVec(_Base):  # pyright: ignore[reportGeneralTypeIssues]
         chosen = batch_actions(self._action, actions, self.num_agents)
         self.actions[:] = chosen
         out = self.host.step(chosen)
+        require_room(self.host, out, self._overflow)
         self.observations[:] = out.obs
         self.final_observations[:] = out.final_obs
         self.rewards[:] = out.reward

@@ -11,9 +11,10 @@ import jax
 import jax.numpy as jnp
 
 import overclock
-from overclock.bench.program import CHECKSUM_FACTOR, Outputs, Summary, absorb_lane
+from overclock.bench.program import CHECKSUM_FACTOR, Outputs, Summary, absorb_lane, counted
 from overclock.bench.results import Facts
 from overclock.bench.runners import CHECKED_STEPS, MOST_UNITS, Identity, JaxRunner
+from overclock.env.overflow import OVERFLOW
 from overclock.env.rng import Rng
 from overclock.vector import LaneTransition, VectorEnv, fused_rollout
 from overclock.vector.fused.compiled_files import kept_in
@@ -82,34 +83,37 @@ class KernelRunner(JaxRunner):
             state, kept, sums = fused_rollout(
                 self._venv, state, steps, keep=keep, window=window, fold=self._fold(), params=self._params
             )
-            checksum, ends = sums if not self._written else (jnp.zeros(1, jnp.uint32), sums)
-            return state, Summary(jnp.sum(checksum, dtype=jnp.uint32), jnp.sum(ends.astype(jnp.float32))), kept
+            checksum, counts = sums if not self._written else (jnp.zeros(1, jnp.uint32), sums)
+            return state, Summary(jnp.sum(checksum, dtype=jnp.uint32), *counted(*counts)), kept
 
         return run
 
     def _fold(self, whole: bool = False) -> tuple[Any, Callable[[Any, LaneTransition], Any]]:
-        """Ends of episodes, and the checksum where the outputs do not go anywhere else."""
+        """Ends of episodes, steps without room, and the checksum where the outputs do not go anywhere else."""
         lanes = self._venv.num_envs
-        ends = jnp.zeros(lanes, jnp.int32)
+        flags = jax.eval_shape(jax.vmap(self._venv.env.overflow), jax.eval_shape(self._start).lanes.rules)
+        counts = jnp.zeros(lanes, jnp.int32), None if flags is None else jnp.zeros(lanes, jnp.int32)
 
-        def count(ends: Any, transition: LaneTransition) -> Any:
-            return ends + (transition.terminated | transition.truncated).astype(jnp.int32)
+        def count(counts: Any, transition: LaneTransition) -> Any:
+            ends, lost = counts
+            ends = ends + (transition.terminated | transition.truncated).astype(jnp.int32)
+            return ends, None if lost is None else lost + transition.info[OVERFLOW].astype(jnp.int32)
 
         if self._written and not whole:
-            return ends, count
+            return counts, count
 
         def add(sums: Any, transition: LaneTransition) -> Any:
-            checksum, ends = sums
-            return absorb_lane(checksum, outputs(transition)), count(ends, transition)
+            checksum, counts = sums
+            return absorb_lane(checksum, outputs(transition)), count(counts, transition)
 
-        return (jnp.zeros(lanes, jnp.uint32), ends), add
+        return (jnp.zeros(lanes, jnp.uint32), counts), add
 
     def facts(self) -> Facts:
         found = super().facts()
         if not self._written:
             return found
         _, _, (checksum, _) = fused_rollout(
-            self._venv, self._start(), CHECKED_STEPS, fold=self._fold(whole=True), params=self._params
+            self._venv, self._start(), CHECKED_STEPS, fold=self._fold(whole=True), params=self._params, overflow="info"
         )
         total = int(jnp.sum(checksum, dtype=jnp.uint32)) * int(CHECKSUM_FACTOR) % (1 << 32)
         return dataclasses.replace(found, checksum=f"{total:08x}")

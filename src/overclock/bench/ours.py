@@ -11,6 +11,7 @@ from overclock.bench.config import NATIVE, XLA, split_resets
 from overclock.bench.program import Outputs
 from overclock.bench.runners import HostRunner, Identity, JaxRunner
 from overclock.env.environment import Environment
+from overclock.env.overflow import OVERFLOW
 from overclock.env.rng import Rng, Section
 from overclock.vector import Fresh, HostVector, Optimistic, Pool, VectorEnv, host_vector, random_policy, vectorize
 from overclock.vector.resets import Resets
@@ -34,8 +35,8 @@ def xla_runner(
 
     def step(state: Any) -> tuple[Any, Outputs]:
         action = venv.sample_actions(state, params)
-        obs, state, reward, terminated, truncated, _ = venv.step(state, action, params)
-        return state, Outputs(obs, action, reward, terminated, truncated)
+        obs, state, reward, terminated, truncated, info = venv.step(state, action, params)
+        return state, Outputs(obs, action, reward, terminated, truncated, info.get(OVERFLOW))
 
     identity = Identity(name, overclock.__version__, venv.num_envs, platform, venv.autoreset)
     return JaxRunner(identity, start, step, unroll, store)

@@ -28,6 +28,7 @@ class Outputs(Struct):
     reward: Float[Array, "n *players"]
     terminated: Bool[Array, " n"]
     truncated: Bool[Array, " n"]
+    overflow: Bool[Array, " n"] | None = None  # lanes that ran out of room; None where they cannot
 
 
 class Summary(Struct):
@@ -35,6 +36,7 @@ class Summary(Struct):
 
     checksum: UInt32[Array, ""]
     episodes: Float[Array, ""]  # ends of episodes; a float, since lanes times steps may pass 2**31
+    overflowed: Float[Array, ""] | None = None  # steps of lanes without room
 
 
 Step = Callable[[Any], tuple[Any, Outputs]]
@@ -45,7 +47,7 @@ def program(step: Step, batch: int, steps: int, unroll: int, store: bool) -> Cal
     body = _consuming(step, store)
 
     def run(state: Any) -> tuple[Any, Summary, Any]:
-        carry, stored = jax.lax.scan(body, _fresh_carry(state, batch), None, steps, unroll=unroll)
+        carry, stored = jax.lax.scan(body, _fresh_carry(step, state, batch), None, steps, unroll=unroll)
         return carry[0], _summary(carry), stored
 
     return run
@@ -61,26 +63,34 @@ def pilot(step: Step, batch: int) -> Callable[[Any, Any], Summary]:
     def one(_: Any, carry: Any) -> Any:
         return body(carry, None)[0]
 
-    return lambda state, steps: _summary(jax.lax.fori_loop(0, steps, one, _fresh_carry(state, batch)))
+    return lambda state, steps: _summary(jax.lax.fori_loop(0, steps, one, _fresh_carry(step, state, batch)))
 
 
 def _consuming(step: Step, store: bool) -> Callable[[Any, None], tuple[Any, Any]]:
     def body(carry: Any, _: None) -> tuple[Any, Any]:
-        state, checksum, ends = carry
+        state, checksum, ends, lost = carry
         state, outputs = step(state)
         ends = ends + (outputs.terminated | outputs.truncated).astype(jnp.int32)
-        return (state, absorb(checksum, outputs), ends), outputs if store else None
+        if outputs.overflow is not None:
+            lost = lost + outputs.overflow.astype(jnp.int32)
+        return (state, absorb(checksum, outputs), ends, lost), outputs if store else None
 
     return body
 
 
-def _fresh_carry(state: Any, batch: int) -> Any:
-    return state, jnp.zeros(batch, jnp.uint32), jnp.zeros(batch, jnp.int32)
+def _fresh_carry(step: Step, state: Any, batch: int) -> Any:
+    lost = None if jax.eval_shape(step, state)[1].overflow is None else jnp.zeros(batch, jnp.int32)
+    return state, jnp.zeros(batch, jnp.uint32), jnp.zeros(batch, jnp.int32), lost
 
 
 def _summary(carry: Any) -> Summary:
-    _, checksum, ends = carry
-    return Summary(jnp.sum(checksum, dtype=jnp.uint32), jnp.sum(ends.astype(jnp.float32)))
+    _, checksum, ends, lost = carry
+    return Summary(jnp.sum(checksum, dtype=jnp.uint32), *counted(ends, lost))
+
+
+def counted(ends: Any, lost: Any) -> tuple[Any, Any]:
+    """Ends of episodes and steps without room, of all lanes; None where room cannot run out."""
+    return tuple(None if one is None else jnp.sum(one.astype(jnp.float32)) for one in (ends, lost))  # pyright: ignore[reportReturnType]
 
 
 def hexadecimal(checksums: UInt32[Array, " n"]) -> str:

@@ -55,11 +55,15 @@ class Speeds:
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-    """What a runner knows after its timed calls; each is None where there is no such number."""
+    """What a runner knows after its timed calls; each is None where there is no such number.
+
+    `overflowed` counts steps of lanes that had run out of room, which are not the reference's.
+    """
 
     checksum: str | None
     mean_episode_length: float | None
     program_bytes: int | None
+    overflowed: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,13 +117,14 @@ class Measured(Timed):
 
 @dataclasses.dataclass(frozen=True)
 class Row(Timed):
-    """A row of a throughput report."""
+    """A row of a throughput report; `overflowed` counts steps of lanes without room, which are not the reference's."""
 
     checksum: str | None
     mean_episode_length: float | None
     program_bytes: int | None
     host_peak_bytes: int | None
     device_peak_bytes: int | None
+    overflowed: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)

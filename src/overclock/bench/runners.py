@@ -92,6 +92,7 @@ class JaxRunner:
     ) -> None:
         """`program_steps` are compiled where it is known how many are good; else a pilot finds out."""
         self.identity, self.unroll, self._known_steps = identity, unroll, program_steps
+        self._overflowed: float | None = None
         self._start, self._step, self._store = start, step, store
         self._planned: int | None = None
 
@@ -115,6 +116,7 @@ class JaxRunner:
     def prepare(self, steps: int) -> float:
         """As `Runner.prepare`; tracing, lowering and compiling are all in the seconds."""
         self._calls, self._played, self.episodes = 0, 0, 0.0
+        self._overflowed = None
         self._counted_steps, self._counted_episodes = 0, 0.0
         self.state = jax.block_until_ready(self._start())
         if steps != self._planned:
@@ -139,6 +141,8 @@ class JaxRunner:
         checksum = 0
         for summary in summaries:
             checksum = (checksum * int(CHECKSUM_FACTOR) + int(summary.checksum)) % (1 << 32)
+        lost = [summary.overflowed for summary in summaries if summary.overflowed is not None]
+        self._overflowed = (self._overflowed or 0.0) + float(sum(lost)) if lost else None
         return state, checksum, float(sum(summary.episodes for summary in summaries))
 
     def stored_bytes(self) -> int:
@@ -173,7 +177,8 @@ class JaxRunner:
         sizes = ("argument_size_in_bytes", "output_size_in_bytes", "temp_size_in_bytes")
         length = self._counted_steps * lanes / self._counted_episodes if self._counted_episodes else None
         used = None if memory is None else int(sum(getattr(memory, size) for size in sizes))
-        return Facts(f"{self._checksum:08x}", length, used)
+        lost = None if self._overflowed is None else int(self._overflowed)
+        return Facts(f"{self._checksum:08x}", length, used, lost)
 
 
 class HostBatch(Protocol):

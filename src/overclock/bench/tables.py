@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from overclock.bench.config import XLA
-from overclock.bench.results import Breakdown, Report, ResetComparison, ResetRow, Throughput, Timed, TrainingSpeed
+from overclock.bench.results import Breakdown, Report, ResetComparison, ResetRow, Row, Throughput, Timed, TrainingSpeed
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -162,6 +162,12 @@ def notes(report: Report) -> list[str]:
         if isinstance(row, Timed) and row.note:
             batches.setdefault((row.implementation, row.note), []).append(f"{row.batch:,}")
     found = [f"{name} (batch {' and '.join(at)}): {note}." for (name, note), at in batches.items()]
+    found += [
+        f"WARNING: {row.implementation} (batch {row.batch:,}) ran out of room in {row.overflowed:,} steps, which are "
+        "not the reference's (docs/translator.md, Capacities)."
+        for row in report.results
+        if isinstance(row, Row) and row.overflowed
+    ]
     skipped = [] if isinstance(report, ResetComparison) else report.skipped
     return list(dict.fromkeys([*found, *(f"not measured: {one.implementation}: {one.reason}" for one in skipped)]))
 

@@ -262,9 +262,9 @@ def _require_flags(
 
 
 def _require_same_info(where: str, env: Environment[Any, Any], info: dict[str, Any], params: Any) -> None:
-    """The tree, shapes and dtypes that `env.info` gives for a first state, auto-reset's own entry left out."""
+    """The tree, shapes and dtypes that `env.facts` gives for a first state, auto-reset's own entry left out."""
     facts = {name: value for name, value in info.items() if name != "final_observation"}
-    first = jax.eval_shape(lambda: env.info(env.reset(Rng.of(0), params)[1].rules, params))
+    first = jax.eval_shape(lambda: env.facts(env.reset(Rng.of(0), params)[1].rules, params))
     _require_equal_shapes(f"info after {where}", facts, first)
 
 

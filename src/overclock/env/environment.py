@@ -15,6 +15,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from overclock.env.autoreset import select, step_with_autoreset
 from overclock.env.options import checked_parameters, hold_values, refuse_unknown_parameters
+from overclock.env.overflow import OVERFLOW, overflow_of
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Space
 from overclock.env.struct import Struct
@@ -113,6 +114,13 @@ class Environment(Generic[S, P]):
         """Further facts about a state, with a fixed structure; may be empty."""
         return {}
 
+    def overflow(self, state: S) -> Bool[Array, ""] | None:
+        """Whether this state is no longer the reference's for lack of room; None where room cannot run out.
+
+        By default what flags called `overflow` say, anywhere in the state; they stay set until the next reset.
+        """
+        return overflow_of(state)
+
     # ---- derived: what users call ----
 
     @functools.partial(jax.jit, static_argnames="self", inline=True)
@@ -131,7 +139,7 @@ class Environment(Generic[S, P]):
         draw = self.draw_step(Rng.of(key).of_section(Section.STEP), state.rules, params)
         state, reward, terminated, truncated = self.advance(state, action, draw, params)
         return (
-            self.observe(state.rules, params), state, reward, terminated, truncated, self.info(state.rules, params)
+            self.observe(state.rules, params), state, reward, terminated, truncated, self.facts(state.rules, params)
         )  # fmt: skip
 
     @functools.partial(jax.jit, static_argnames="self", inline=True)
@@ -147,11 +155,16 @@ class Environment(Generic[S, P]):
             play=lambda before: self.advance(before, action, draw, params),
             restart=lambda over, after: select(over, self.reset_state(rng, params), after),
             observe=lambda running: self.observe(running.rules, params),
-            info=lambda running: self.info(running.rules, params),
+            info=lambda running: self.facts(running.rules, params),
         )  # fmt: skip
         return obs, state, reward, terminated, truncated, info
 
     # ---- derived: building blocks of the vector layer and of verification ----
+
+    def facts(self, state: S, params: P) -> dict[str, Any]:
+        """What a step tells in `info`: what `info` says, and `overflow` where room can run out."""
+        lost = self.overflow(state)
+        return {**self.info(state, params), **({} if lost is None else {OVERFLOW: lost})}
 
     def reset_state(self, rng: Rng, params: P) -> EnvState:
         """A fresh episode's state from the reset section of an event."""

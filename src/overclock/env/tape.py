@@ -1,7 +1,8 @@
 """`Tape`: a draw of unknown length, for rules that consume a varying number of random words (battles, card games).
 
 The words are drawn before the step and read front to back inside it. Reading past the end sets a sticky
-`overflow` flag and yields zeros; a verified rollout requires the flag to stay False.
+`overflow` flag and yields zeros. Rules keep the flag in their state (`overflow=state.overflow | tape.overflow`), from
+where every step shows it (overflow.py); a verified rollout requires it to stay False.
 """
 
 from typing import Any

@@ -5,25 +5,25 @@ import math
 
 from overclock.report.figures import inline
 from overclock.report.pictures import draw_envelope
-from overclock.report.table import Kind, Table, shown, small
+from overclock.report.table import Kind, Table, shown, small, tolerance_text
 from overclock.report.walk import seen_text, walk_text
+from overclock.verify.compare import ComparedField
 from overclock.verify.exhaustive.result import WalkResult
 from overclock.verify.interaction.result import InteractionLevel, ScenarioResult
 from overclock.verify.property.result import (
     BothCoverages,
-    ComparedOutput,
     Coverage,
     FirstFailure,
     Gate,
     ModuleResult,
     PropertyLevel,
     Share,
-    WrongCase,
     WrongDistribution,
 )
 from overclock.verify.result import VerifyReport
 from overclock.verify.rollout.result import Branches, ComparisonResult, EnvelopeResult, RolloutLevel
 from overclock.verify.text import divergence_text, worst_text
+from overclock.verify.tolerance import Tolerance
 
 
 def overview(verify: VerifyReport | None) -> Table:
@@ -168,10 +168,8 @@ def _compared(level: PropertyLevel) -> Table:
     return Table(columns, rows, frozenset(i for i, (_, _, field) in enumerate(found) if not field.passed))
 
 
-def _tolerance(found: ComparedOutput | WrongCase) -> str:
-    relative = found.relative_tolerance
-    parts = [] if relative and not found.tolerance else [small(found.tolerance)]
-    return " + ".join([*parts, f"{small(relative)} of the value"] if relative else parts)
+def _tolerance(found: ComparedField) -> str:
+    return tolerance_text(Tolerance(found.tolerance, found.relative_tolerance or 0.0))
 
 
 def _case(first: FirstFailure) -> WrongCaseSection:
@@ -185,7 +183,7 @@ def _case(first: FirstFailure) -> WrongCaseSection:
         inputs=[(name, shown(value)) for name, value in first.inputs.items()],
         reference=shown(first.reference),
         performance=shown(first.performance),
-        error=f"{small(first.error)} (tolerance {_tolerance(first)})",
+        error=f"{small(first.error)} (allowed {small(first.tolerance)})",
     )
 
 
@@ -300,7 +298,7 @@ def rollout_section(level: RolloutLevel) -> RolloutSection:
     fields = [
         [
             field.name, c.actions, c.precision, c.mode.replace("_", " "), f"{field.compared:,}",
-            small(field.largest_error), small(field.tolerance),
+            small(field.largest_error), _tolerance(field),
         ]
         for c, field in found
     ]  # fmt: skip

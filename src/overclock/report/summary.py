@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from overclock.bench import tables
 from overclock.bench.config import CUDA, XLA, C
 from overclock.bench.results import Throughput
-from overclock.report.table import Kind, Table, small
+from overclock.report.table import Kind, Table, tolerance_text
 from overclock.report.walk import proof_text
 from overclock.verify.exhaustive.result import WalkResult
 from overclock.verify.interaction.result import InteractionLevel
@@ -109,7 +109,8 @@ def contract(verify: VerifyReport) -> Table:
     for precision, fields in verify.contract.items():
         for field in fields:
             why = field.reason or "equal bit for bit"
-            row = (precision, small(field.per_step), small(field.free_running), why)
+            step, free = (tolerance_text(field.tolerance(mode)) for mode in ("per_step", "free_running"))
+            row = (precision, step, free, why)
             alike.setdefault(row, []).append(field.name)
     columns: dict[str, Kind] = {
         "fields": "code", "precision": "text", "tolerance per step": "number", "free running": "number", "why": "words",

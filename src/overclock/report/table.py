@@ -5,6 +5,10 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import numpy as np
+
+from overclock.verify.tolerance import Tolerance
+
 Kind = Literal["text", "number", "words", "code", "verdict"]
 
 GOOD = {"pass", "passed", "equal", "equivalent", "consistent", "holds"}
@@ -41,6 +45,15 @@ def small(value: float | None) -> str:
     if value is None or math.isnan(value):
         return "not a number"
     return "infinite" if math.isinf(value) else f"{value:.2g}"
+
+
+def tolerance_text(tolerance: Tolerance) -> str:
+    """What is allowed: an absolute part, and a part of the value; of parts by element the smallest and the largest."""
+    absolute = tolerance.absolute if isinstance(tolerance.absolute, tuple) else (tolerance.absolute,)
+    low, high = small(min(absolute, default=0.0)), small(max(absolute, default=0.0))
+    parts = [low if low == high else f"{low} to {high}"] if any(absolute) or not tolerance.relative else []
+    parts += [f"{small(tolerance.relative)} of the value"] if tolerance.relative else []
+    return " + ".join(parts) + ("; whole numbers equal" if np.any(tolerance.whole) and tolerance else "")
 
 
 def signed(value: float | None) -> str:

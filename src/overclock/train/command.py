@@ -34,12 +34,16 @@ EVALUATION_SEEDS = 1 << 32  # the first of them: training seeds end below, so no
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
-    """Returns of a trained policy over the same episodes as every other seed's."""
+    """Returns of a trained policy over the same episodes as every other seed's.
+
+    `overflowed` counts the episodes in which room ran out, which are not the reference's; None where it cannot.
+    """
 
     episodes: int
     return_mean: float
     return_std: float
     return_min: float
+    overflowed: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +58,11 @@ class TrainedSeed:
 
 @dataclasses.dataclass(frozen=True)
 class TrainingReport:
-    """The report of `overclock train`; `mfu` is the part of the device's peak arithmetic that was used."""
+    """The report of `overclock train`; `mfu` is the part of the device's peak arithmetic that was used.
+
+    `overflowed_steps` counts the steps of training in which room had run out (`overflow` in the environment's info),
+    which are not the reference's; None where the environment has no such flag.
+    """
 
     schema: Literal["overclock.train/1"]
     env: str
@@ -75,6 +83,7 @@ class TrainingReport:
     mfu: float | None
     config: PPOConfig
     seeds: list[TrainedSeed]
+    overflowed_steps: int | None = None
 
 
 def train_and_report(
@@ -121,6 +130,7 @@ def train_and_report(
         mfu=run.speed.mfu,
         config=config,
         seeds=[],
+        overflowed_steps=run.curve.overflowed,
     )
     if not run.finished or not hosts.first():
         return report
@@ -128,9 +138,12 @@ def train_and_report(
     episodes = range(EVALUATION_SEEDS, EVALUATION_SEEDS + EVALUATION_EPISODES)
     for index, seed in enumerate(run.seeds):
         policy, home = run.policy(index), folder / f"seed-{seed}"
-        returns = evaluate_policy(policy, venv, episodes, params=params).returns[:, 0]
+        played = evaluate_policy(policy, venv, episodes, params=params)
+        returns = played.returns[:, 0]
         spread = float(np.std(returns, ddof=1))
-        evaluation = Evaluation(EVALUATION_EPISODES, float(np.mean(returns)), spread, float(np.min(returns)))
+        evaluation = Evaluation(
+            EVALUATION_EPISODES, float(np.mean(returns)), spread, float(np.min(returns)), played.overflowed
+        )
         save_policy(home, policy, {"env": report.env, "seed": seed, "evaluation": encode(evaluation)})
         report.seeds.append(TrainedSeed(seed, str(home), evaluation, run.curve.to_json(index)))
     write_json(folder / CURVE, encode(report))

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, UInt32
 
+from overclock.env.overflow import OVERFLOW
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import structure
 from overclock.env.struct import Struct
@@ -31,10 +32,14 @@ DEFAULT_STEP_LIMIT = 100_000  # per episode, where the environment itself sets n
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Episodes:
-    """Returns and lengths, one row per lane (in the order of its seeds), one column per episode."""
+    """Returns and lengths, one row per lane (in the order of its seeds), one column per episode.
+
+    `overflowed` counts the episodes in which room ran out, which are not the reference's; None where it cannot.
+    """
 
     returns: np.ndarray
     lengths: np.ndarray
+    overflowed: int | None = None
 
 
 def evaluate_policy(
@@ -82,7 +87,7 @@ def evaluate_on_host(
             policy.agent, policy.params, memory, obs, start, lanes.action_mask(), words, table, deterministic
         )
         step = lanes.step(actions)
-        obs, table = step.obs, _note(table, step.reward, step.ended, step.counted)
+        obs, table = step.obs, _note(table, step.reward, step.ended, step.counted, step.overflow)
         # A lane that only restarts has its first observation after this call, one that restarts next has not.
         start = ~step.counted if lanes.autoreset == "next_step" else step.ended
         if np.min(table.episode) >= episodes:
@@ -98,6 +103,7 @@ class Table(Struct):
     episode: Int[Array, " n"]
     step: Int[Array, " n"]
     so_far: Float[Array, " n"]
+    overflowed: Int[Array, " n"] | None = None
 
     @classmethod
     def empty(cls, lanes: int, episodes: int) -> "Table":
@@ -106,9 +112,13 @@ class Table(Struct):
         sheet = jnp.zeros((lanes, episodes), jnp.int32)
         return cls(sheet.astype(jnp.float32), sheet, zero, zero, zero.astype(jnp.float32))
 
+    def counted(self) -> Int[Array, " n"]:
+        """How many episodes of every lane ran out of room so far."""
+        return jnp.zeros_like(self.episode) if self.overflowed is None else self.overflowed
+
 
 @jax.jit
-def _note(table: Table, reward: Any, ended: Any, counted: Any) -> Table:
+def _note(table: Table, reward: Any, ended: Any, counted: Any, lost: Any = None) -> Table:
     """The table after one step; episodes beyond the last column are played but not written down."""
     so_far, step = table.so_far + jnp.where(counted, reward, 0), table.step + counted
     columns = jnp.arange(table.returns.shape[1])
@@ -119,6 +129,7 @@ def _note(table: Table, reward: Any, ended: Any, counted: Any) -> Table:
         episode=table.episode + (ended & counted),
         step=jnp.where(ended, 0, step),
         so_far=jnp.where(ended, 0, so_far).astype(jnp.float32),
+        overflowed=None if lost is None else table.counted() + (jnp.any(here, axis=1) & lost),
     )
 
 
@@ -159,13 +170,17 @@ def _play(
         state, obs, start, memory, table, steps = carry
         mask = venv.action_mask(state, env_params)
         memory, actions = _decide(agent, params, memory, obs, start, mask, words, table, deterministic)
-        obs, state, reward, terminated, truncated, _ = venv.step(state, actions, env_params)
+        obs, state, reward, terminated, truncated, info = venv.step(state, actions, env_params)
         ended = terminated | truncated
-        return state, obs, ended, memory, _note(table, reward, ended, jnp.ones_like(ended)), steps + 1
+        table = _note(table, reward, ended, jnp.ones_like(ended), info.get(OVERFLOW))
+        return state, obs, ended, memory, table, steps + 1
 
     obs, state = venv.reset(Rng.of(words), env_params)
     start, memory = jnp.ones(venv.num_envs, jnp.bool_), agent.first_memory(venv.num_envs)
-    first = (state, obs, start, memory, Table.empty(venv.num_envs, episodes), jnp.int32(0))
+    table = Table.empty(venv.num_envs, episodes)
+    if jax.eval_shape(jax.vmap(venv.env.overflow), state.lanes.rules) is not None:
+        table = table.replace(overflowed=table.counted())
+    first = (state, obs, start, memory, table, jnp.int32(0))
     return jax.lax.while_loop(unfinished, step, first)[-2]
 
 
@@ -197,4 +212,4 @@ def _finished(table: Table, step_limit: int) -> Episodes:
             f"Lane {late[0]} finished {episode[late[0]]} of {returns.shape[1]} episodes in "
             f"{returns.shape[1] * step_limit} steps; raise step_limit, or give the environment a time limit."
         )
-    return Episodes(returns, lengths)
+    return Episodes(returns, lengths, None if table.overflowed is None else int(np.sum(table.overflowed)))

@@ -20,9 +20,11 @@ from jaxtyping import Array, Bool, Float, Int
 
 from overclock.backends import BatchBackend
 from overclock.env.environment import Environment, Params
+from overclock.env.overflow import OVERFLOW
 from overclock.env.rng import Rng, Section
 from overclock.env.struct import Struct
 from overclock.errors import MissingError, UsageError
+from overclock.train.curve import OVERFLOWED
 from overclock.train.distributed.devices import Devices, Layout
 from overclock.train.hyperparameters import PPOConfig
 from overclock.train.networks.agent import Agent, AgentParams, RunningStats
@@ -174,7 +176,8 @@ def make_train(
             state.obs, state.start, mask, action, log_prob, reward, terminated, truncated, info["final_observation"]
         )
         state = state.replace(env=env_state, obs=obs, start=terminated | truncated, memory=memory)
-        return state, (experience, info["episode"])
+        lost = {OVERFLOW: info[OVERFLOW]} if OVERFLOW in info else {}
+        return state, (experience, {**info["episode"], **lost})
 
     def update(state: TrainState) -> tuple[TrainState, Metrics]:
         first_memory = state.memory
@@ -401,11 +404,15 @@ def scale_rewards(config: PPOConfig, learner: Learner, experience: Experience) -
 
 
 def summarise(episodes: dict[str, Any]) -> Metrics:
-    """Mean return and length of the episodes that ended in a rollout (not a number where none did), and how many."""
+    """Mean return and length of the episodes that ended in a rollout (not a number where none did), and how many.
+
+    Where room can run out (`overflow` in the environment's info): in how many steps it had, as `overflowed`.
+    """
     ended = episodes["ended"].astype(jnp.float32)
     count = jnp.sum(ended)
 
     def mean(of: Any) -> Any:
         return jnp.where(count > 0, jnp.sum(of * ended) / jnp.maximum(count, 1), jnp.nan)
 
-    return {"return": mean(episodes["return"]), "length": mean(episodes["length"]), "episodes": count}
+    lost = {OVERFLOWED: jnp.sum(episodes[OVERFLOW].astype(jnp.float32))} if OVERFLOW in episodes else {}
+    return {"return": mean(episodes["return"]), "length": mean(episodes["length"]), "episodes": count, **lost}

@@ -50,6 +50,6 @@ def lane_step(
         play=play,
         restart=lambda _, __: env.reset_state(state.rng, params),
         observe=lambda lane: env.observe(lane.rules, params),
-        info=lambda lane: env.info(lane.rules, params),
+        info=lambda lane: env.facts(lane.rules, params),
     )  # fmt: skip
     return obs, Lane(lane=lane, rng=state.rng.advance(), ended=ended), reward, terminated, truncated, info

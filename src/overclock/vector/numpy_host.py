@@ -50,15 +50,15 @@ class NumpyHostVector:
         if refusal:
             raise UsageError(f"rng='numpy' is not possible for {type(env).__name__}: {refusal}.")
         require_x64()
-        self._venv = vectorize(env, num_envs, autoreset)
-        self.num_envs = self._venv.num_envs
+        self.venv = vectorize(env, num_envs, autoreset)
+        self.num_envs = self.venv.num_envs
         self.autoreset: Autoreset = autoreset
         self.params = env.default_params() if params is None else params
         self.observation_space = env.observation_space(self.params)
         self.action_space = env.action_space(self.params)
         first = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
         streams = Pcg64.of_seeds([first + lane for lane in range(num_envs)])
-        lanes, streams = _begun(self._venv, streams, self.params)
+        lanes, streams = _begun(self.venv, streams, self.params)
         self.state = Batch(lanes=lanes, streams=streams, ended=jnp.zeros(num_envs, jnp.bool_))
 
     @property
@@ -71,16 +71,16 @@ class NumpyHostVector:
         if seeds is not None:
             given = jnp.asarray([seed is not None for seed in seeds])
             streams = select(given & mask, Pcg64.of_seeds(whole_seeds(seeds, self.num_envs)), streams)
-        obs, self.state = _reset(self._venv, self.state, streams, jnp.asarray(mask), self.params)
+        obs, self.state = _reset(self.venv, self.state, streams, jnp.asarray(mask), self.params)
         return jax.tree.map(np.asarray, obs)
 
     def step(self, actions: Any) -> HostStep:
-        self.state, seen = _step(self._venv, self.state, actions, self.params)
+        self.state, seen = _step(self.venv, self.state, actions, self.params)
         return HostStep.of(seen)
 
     def action_mask(self) -> np.ndarray | None:
-        axes = self._venv.params_axes(self.params)
-        mask = jax.vmap(self._venv.env.action_mask, in_axes=(0, axes))(self.state.lanes.rules, self.params)
+        axes = self.venv.params_axes(self.params)
+        mask = jax.vmap(self.venv.env.action_mask, in_axes=(0, axes))(self.state.lanes.rules, self.params)
         return None if mask is None else np.asarray(mask)
 
     def get_state(self) -> dict[str, np.ndarray]:
@@ -131,7 +131,7 @@ def _step(venv: VectorEnv, state: Batch, actions: Any, params: Any) -> tuple[Bat
         play=play,
         restart=restart,
         observe=lambda running: _observed(venv, running[0], params),
-        info=lambda running: jax.vmap(venv.env.info, in_axes=(0, axes))(running[0].rules, params),
+        info=lambda running: jax.vmap(venv.env.facts, in_axes=(0, axes))(running[0].rules, params),
     )  # fmt: skip
     return Batch(lanes=lanes, streams=streams, ended=ended), (obs, reward, terminated, truncated, info)
 

@@ -106,7 +106,7 @@ class VectorEnv:
             play=play,
             restart=restart,
             observe=lambda running: self._observe(running[0], params, axes),
-            info=lambda running: jax.vmap(self.env.info, in_axes=(0, axes))(running[0].rules, params),
+            info=lambda running: jax.vmap(self.env.facts, in_axes=(0, axes))(running[0].rules, params),
         )  # fmt: skip
         after = VectorState(lanes=lanes, rng=state.rng.advance(), ended=ended, store=store)
         return obs, after, reward, terminated, truncated, info

@@ -4,20 +4,29 @@ A comparison looks at `contract.compared`, which is every field and the action m
 """
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
-from overclock.verify.contract import FLAGS, MASK, Contract, Field, difference
+from overclock.results import absent
+from overclock.verify.contract import FLAGS, MASK, Contract, Field
 from overclock.verify.sides.subject import Observed
+from overclock.verify.tolerance import Tolerance, compare_values
 
 # Of the flags that may be excused: rounding moves a state across a threshold in very few steps (CartPole in float32:
 # none in 10,000). A side that needs more has another rule.
 EXCUSED_SHARE = 0.01
+MOST_MARGINS = 64  # elements of a field whose margins are kept one by one
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ComparedField:
-    """One value over a whole comparison: how often it was looked at, its largest error, what is allowed and why."""
+    """One value over a whole comparison: how often it was looked at, its largest error, what is allowed and why.
+
+    Allowed is `tolerance`, of the element where that is largest, and `relative_tolerance` times an element's own size.
+    `margin` is how many times as much is allowed as was seen, of the element that came closest; it is left out where
+    there was no error, or nothing is allowed. `margins` has it for every element of a small array, null for no error.
+    """
 
     name: str
     compared: int
@@ -25,20 +34,34 @@ class ComparedField:
     tolerance: float
     reason: str
     passed: bool
+    relative_tolerance: float | None = absent()
+    margin: float | None = absent()
+    margins: list[float | None] | None = absent()
 
 
 @dataclasses.dataclass(frozen=True)
 class Judged:
-    """Per lane: the field's error, whether it is wrong, and whether it was excused close to a threshold."""
+    """Per lane: the field's largest error, whether it is wrong, and whether it was excused close to a threshold.
+
+    `shares` are errors as shares of what is allowed, per lane and element. `worst_errors` and `worst_allowed` belong to
+    the element with the largest share, which is not always the one with the largest error.
+    """
 
     reference: np.ndarray
     performance: np.ndarray
     errors: np.ndarray
     wrong: np.ndarray
     excused: np.ndarray
+    shares: np.ndarray
+    worst_errors: np.ndarray
+    worst_allowed: np.ndarray
+
+    def worst(self, lane: int | np.integer) -> tuple[float, float]:
+        """Error and allowance of a lane's element that uses up most of what it may."""
+        return float(self.worst_errors[lane]), float(self.worst_allowed[lane])
 
 
-def judge(contract: Contract, field: Field, tolerance: float, ref: Observed, perf: Observed) -> Judged | None:
+def judge(contract: Contract, field: Field, tolerance: Tolerance, ref: Observed, perf: Observed) -> Judged | None:
     """Compare one field in every lane; None where the reference has no such value (no reward after a reset).
 
     A mask that the reference does not have is a difference, unless the contract says why it may be there.
@@ -51,14 +74,26 @@ def judge(contract: Contract, field: Field, tolerance: float, ref: Observed, per
     lanes = len(reference)
     if performance is None or performance.shape[:1] != (lanes,):
         performance = np.empty((lanes, 0))
-    errors = difference(reference, performance)
-    wrong, excused = errors > tolerance, np.zeros(lanes, np.bool_)
+    found = compare_values(reference, performance, tolerance)
+    errors, wrong, shares = found.errors, found.wrong, found.shares
+    excused = np.zeros(lanes, np.bool_)
     may_turn = field.name in contract.limit_fields and (field.name not in FLAGS or reference.dtype == np.bool_)
     if may_turn and contract.distance_to_limit is not None:
         other_way = wrong & np.isfinite(errors)  # a flag of another shape or kind is no flag that fell the other way
         excused = other_way & (contract.distance_to_limit(ref.state) <= contract.limit_margin)
         errors, wrong = np.where(excused, 0.0, errors), wrong & ~excused
-    return Judged(reference, performance, errors, wrong, excused)
+        shares = np.where(excused[:, None], 0.0, shares)
+    return Judged(reference, performance, errors, wrong, excused, shares, *found.worst())
+
+
+def margins_of(shares: np.ndarray | None) -> dict[str, Any]:
+    """The margins of a `ComparedField`, from the largest share that every element had of what it may be off by."""
+    if shares is None or not shares.size:
+        return {}
+    margins = [float(1.0 / share) if share > 0 else None for share in shares.tolist()]
+    seen = [margin for margin in margins if margin is not None]
+    every = {"margins": margins} if 1 < len(margins) <= MOST_MARGINS else {}
+    return {**({"margin": min(seen)} if seen else {}), **every}
 
 
 def too_many_excused(excused: int, compared: int) -> bool:

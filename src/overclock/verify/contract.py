@@ -13,6 +13,7 @@ from overclock.errors import UsageError
 from overclock.verify.sides.patched import Patch
 from overclock.verify.sides.process import CouldNotVerifyError
 from overclock.verify.sides.subject import Arrays, Observed, SubjectSpec
+from overclock.verify.tolerance import Absolute, Tolerance, Whole, require_tolerances
 
 Precision = Literal["float64", "float32"]
 Mode = Literal["free_running", "per_step"]
@@ -26,38 +27,41 @@ METAMORPHIC_RULES = "overclock.verify.interaction.metamorphic_rules:RULES"
 STEP_LIMIT = 10_000  # twenty times CartPole's; an episode without an end would keep a comparison for ever
 
 
-def require_tolerances(what: str, *values: float) -> None:
-    """Refuse what would let every difference pass: a NaN, an infinity, a negative number."""
-    for value in values:
-        if not (math.isfinite(value) and value >= 0):
-            raise UsageError(f"The tolerance of {what} must be a finite number and not negative, got {value}.")
-
-
 @dataclasses.dataclass(frozen=True)
 class Field:
     """One compared value: an output (`obs`, `reward`, `terminated`, `truncated`) or a state field (`state.x`).
 
-    The tolerances are absolute: `per_step` for one step taken from the reference's own state, `free_running` for
-    an episode that was synchronised only at its reset. Zero means bit for bit; anything else needs a reason.
-    `draws` names the random draws of the reference that set the field.
+    `per_step` is for one step taken from the reference's own state, `free_running` for an episode that was synchronised
+    only at its reset. Each element may be off by that, plus its `_relative` part times the size of that element of the
+    reference. An absolute part is one number, or one per element in C order; `whole` is that of `Tolerance`. All zero
+    means equal; anything else needs a reason. `draws` names the random draws of the reference that set the field.
     """
 
     name: str
-    per_step: float = 0.0
-    free_running: float = 0.0
+    per_step: Absolute = 0.0
+    free_running: Absolute = 0.0
     reason: str = ""
     draws: tuple[str, ...] = ()
+    per_step_relative: float = 0.0
+    free_running_relative: float = 0.0
+    whole: Whole = False
 
     def __post_init__(self) -> None:
-        require_tolerances(f"'{self.name}'", self.per_step, self.free_running)
-        if (self.per_step or self.free_running) and not self.reason:
+        for name in ("per_step", "free_running", "whole"):
+            if isinstance(value := getattr(self, name), list):  # as JSON and TOML have it
+                object.__setattr__(self, name, tuple(value))
+        step, free = self.tolerance("per_step"), self.tolerance("free_running")
+        require_tolerances(f"'{self.name}'", step.absolute, step.relative, free.absolute, free.relative)
+        if (step or free) and not self.reason:
             raise UsageError(f"The tolerance of '{self.name}' needs a reason.")
-        if (self.per_step or self.free_running) and self.name in FLAGS:
+        if (step or free) and self.name in FLAGS:
             raise UsageError(f"'{self.name}' is a flag and has no tolerance; see Contract.distance_to_limit.")
 
-    def tolerance(self, mode: Mode) -> float:
+    def tolerance(self, mode: Mode) -> Tolerance:
         """How far apart the two sides may be."""
-        return self.per_step if mode == "per_step" else self.free_running
+        if mode == "per_step":
+            return Tolerance(self.per_step, self.per_step_relative, self.whole)
+        return Tolerance(self.free_running, self.free_running_relative, self.whole)
 
     def of(self, observed: Observed) -> np.ndarray | None:
         """This field's values, or None where there are none (no reward after a reset)."""
@@ -151,14 +155,15 @@ class Contract:
         return (*self.fields, MASK)
 
     @property
-    def strays(self) -> dict[str, float]:
-        """How far one step may lead every field astray, where it may."""
-        return {field.name: field.per_step for field in self.fields if field.per_step}
+    def strays(self) -> dict[str, dict[str, Any]]:
+        """How far one step may lead every field astray, where it may: `Tolerance.as_json` by name."""
+        steps = {field.name: field.tolerance("per_step") for field in self.fields}
+        return {name: allowed.as_json() for name, allowed in steps.items() if allowed}
 
     @property
     def exact(self) -> bool:
         """Whether whole episodes must be equal bit for bit."""
-        return not any(field.free_running for field in self.fields)
+        return not any(field.tolerance("free_running") for field in self.fields)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -224,32 +229,3 @@ class Twin:
         performance = dataclasses.replace(self.performance, options=options)
         learnt_as = None if self.learnt_as is None else self.learnt_as.planted(name)
         return dataclasses.replace(self, performance=performance, learnt_as=learnt_as)
-
-
-def gaps(reference: np.ndarray, performance: np.ndarray) -> np.ndarray:
-    """Absolute differences, one row per lane, one column per element.
-
-    Another shape, another kind (a flag, a whole number, a float), a NaN or an infinity on one side only: infinite.
-    Whole numbers are one kind whatever their width, and so are floats.
-    """
-    kind = _kind(reference)
-    if reference.shape != performance.shape or kind != _kind(performance) or kind not in "bifc":
-        return np.full((len(reference), 1), np.inf)
-    wide = np.complex128 if kind == "c" else np.float64
-    a, b = (np.asarray(side, wide).reshape(len(side), -1) for side in (reference, performance))
-    with np.errstate(invalid="ignore"):
-        gap = np.abs(a - b)
-    same = (a == b) | (np.isnan(a) & np.isnan(b))
-    if kind in "bi":  # float64 has no room for all of int64
-        same = (reference == performance).reshape(a.shape)
-        gap = np.maximum(gap, 1.0)
-    return np.where(same, 0.0, np.where(np.isnan(gap), np.inf, gap))
-
-
-def difference(reference: np.ndarray, performance: np.ndarray) -> np.ndarray:
-    """The largest of `gaps` per lane."""
-    return gaps(reference, performance).max(axis=1, initial=0.0)
-
-
-def _kind(values: np.ndarray) -> str:
-    return "i" if values.dtype.kind == "u" else values.dtype.kind

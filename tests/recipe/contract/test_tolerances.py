@@ -13,6 +13,7 @@ from overclock.recipe.contract.tolerances import ACTIONS, MIXED, REWARDS, ROUNDI
 from overclock.verify.compare import judge
 from overclock.verify.contract import Contract
 from overclock.verify.sides.subject import Observed
+from overclock.verify.tolerance import EXACT
 
 CALM = Numbers(largest=4.0, largest_reward=1.0, rounded_rewards=False, observations="float32", largest_observation=4.0)
 WHOLE = Numbers(None, 1.0, False, "int64", None)
@@ -87,14 +88,14 @@ def test_a_flag_is_excused_next_to_a_threshold_and_nowhere_else():
     other = Observed({"terminated": ~ended, "reward": reward + 5.0}, state, {})
     fields = {field.name: field for field in contract.fields}
     for name in ("terminated", "reward"):
-        found = judge(contract, fields[name], 0.0, seen, other)
+        found = judge(contract, fields[name], EXACT, seen, other)
         assert found is not None
         assert (found.excused.tolist(), found.wrong.tolist()) == (
             [True, False, True, True],
             [False, True, False, False],
         )
     exact = limited().contracts()["float64"]
-    found = judge(exact, fields["terminated"], 0.0, seen, other)
+    found = judge(exact, fields["terminated"], EXACT, seen, other)
     assert found is not None
     assert found.wrong.all()
 

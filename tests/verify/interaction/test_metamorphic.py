@@ -15,6 +15,7 @@ from overclock.vector.vectorize import vectorize
 from overclock.verify.interaction import metamorphic
 from overclock.verify.interaction.metamorphic import LANES, SelfChecks, check_itself, distances, scales, travel
 from overclock.verify.interaction.metamorphic_rules import RULES, judge_checks
+from overclock.verify.tolerance import Tolerance
 
 
 def test_a_game_of_two_players_with_dice_passes():
@@ -213,24 +214,37 @@ def test_every_check_looks_as_often_as_it_must():
     assert failed([encode(check.result()) for check in found]) == []
 
 
+def straying(**absolute):
+    """The tolerances of some fields, as a contract tells them to a side."""
+    return {name: Tolerance(value).as_json() for name, value in absolute.items()}
+
+
+def test_a_large_element_says_nothing_about_the_others():
+    one = {"obs": np.array([[1e7, 1.0], [1e7, 2.0]], np.float32)}
+    other = {"obs": np.array([[1e7, 1.0], [1e7, 2.001]], np.float32)}
+    assert dict(distances(one, other, scales(one)))["obs"] > 4000
+
+
 def test_an_eighth_of_what_a_contract_lets_a_field_stray_is_eight_units():
-    one, other = {"state": np.float32(1.0)}, {"state": np.float32(1.001)}
+    one, other = {"state": np.ones(2, np.float32)}, {"state": np.full(2, 1.001, np.float32)}
     assert dict(distances(one, other, scales(one)))["state"] > 8000
-    assert dict(distances(one, other, scales(one, {"state": 0.008})))["state"] == pytest.approx(8, rel=1e-3)
-    assert dict(distances(one, other, scales(one, {"obs": 0.008})))["state"] > 8000
+    assert dict(distances(one, other, scales(one, straying(state=0.008))))["state"] == pytest.approx(8, rel=1e-3)
+    assert dict(distances(one, other, scales(one, straying(obs=0.008))))["state"] > 8000
 
 
 def test_a_field_that_may_stray_by_less_than_some_ulp_is_held_to_these():
-    assert scales({"state": np.float32(1.0)}, {"state": 1e-9}) == scales({"state": np.float32(1.0)}) == {"state": 1.0}
+    one = {"state": np.ones(2, np.float32)}
+    assert scales(one, straying(state=1e-9)) == scales(one) == {"state": 1.0}
 
 
 def test_one_program_run_twice_does_not_stray_whatever_a_contract_allows():
-    checks = SelfChecks(Remembering(), strays={"state.position": 100.0, "obs": 100.0, "reward": 100.0})
+    checks = SelfChecks(Remembering(), strays=straying(**{"state.position": 100.0, "obs": 100.0, "reward": 100.0}))
     assert not checks.run("same seed twice").passed
 
 
 def test_an_episodes_last_observation_may_stray_as_any():
-    seen = {"obs": np.float32(1.0), "info": {"final_observation": np.float32(1.0), "other": np.float32(1.0)}}
-    assert scales(seen, {"obs": 0.008}) == {
+    one = np.ones(2, np.float32)
+    seen = {"obs": one, "info": {"final_observation": one, "other": one}}
+    assert scales(seen, straying(obs=0.008)) == {
         "obs": pytest.approx(1048.576), "info.final_observation": pytest.approx(1048.576), "info.other": 1.0,
     }  # fmt: skip

@@ -14,6 +14,7 @@ from overclock.verify.rollout.envelope import judge_errors, nudged, quantile
 from overclock.verify.rollout.level import check_rollouts
 from overclock.verify.sides import pair as sides
 from overclock.verify.text import level_text, where_text
+from overclock.verify.tolerance import Tolerance
 
 
 @pytest.fixture(autouse=True)
@@ -119,9 +120,9 @@ def test_chance_refuses_no_equal_side_and_hides_no_error(episodes):
     for number in range(100):
         free, apart = errors(number, episodes)
         forced = np.full_like(free, 1e-14)
-        assert judge_errors(slack, 1e-12, forced, free, apart).verdict == "pass", number
+        assert judge_errors(slack, Tolerance(1e-12), forced, free, apart).verdict == "pass", number
         off = np.where(np.arange(len(free))[:, None] >= 8, np.maximum(free, 1e-9), free)
-        assert judge_errors(slack, 1e-12, forced, off, apart).first_outside is not None, number
+        assert judge_errors(slack, Tolerance(1e-12), forced, off, apart).first_outside is not None, number
 
 
 def test_one_wild_episode_in_a_copy_excuses_nothing_and_in_ours_accuses_nothing():
@@ -129,16 +130,16 @@ def test_one_wild_episode_in_a_copy_excuses_nothing_and_in_ours_accuses_nothing(
     forced = np.full_like(free, 1e-14)
     wild = free.copy()
     wild[:, 0] = 1.0
-    assert judge_errors(ENVELOPE, 1e-12, forced, wild, apart).verdict == "pass"
+    assert judge_errors(ENVELOPE, Tolerance(1e-12), forced, wild, apart).verdict == "pass"
     apart[:, :, 0] = 1.0
     off = np.maximum(free, 1e-9)
-    assert judge_errors(ENVELOPE, 1e-12, forced, off, apart).verdict == "fail"
+    assert judge_errors(ENVELOPE, Tolerance(1e-12), forced, off, apart).verdict == "fail"
 
 
 def test_infinite_errors_are_no_numbers_to_average():
     """What has another shape or is not a number on one side is infinitely far away."""
     free, apart = errors(0, 40)
-    found = judge_errors(ENVELOPE, 1e-12, np.full_like(free, np.inf), np.full_like(free, np.inf), apart)
+    found = judge_errors(ENVELOPE, Tolerance(1e-12), np.full_like(free, np.inf), np.full_like(free, np.inf), apart)
     assert found.verdict == "fail"
 
 
@@ -151,7 +152,7 @@ def test_a_quantile_is_one_of_the_errors_and_leaves_out_what_is_over():
 
 def test_the_steps_at_which_errors_reach_a_size_are_told():
     free = np.tile(10.0 ** np.arange(-16.0, 0.0)[:, None], (1, 20))
-    found = judge_errors(ENVELOPE, 1.0, free, free, np.stack([free / 10] * 2))
+    found = judge_errors(ENVELOPE, Tolerance(1.0), free, free, np.stack([free / 10] * 2))
     assert [(one.error, one.performance, one.reference) for one in found.reached] == [
         (1e-10, 8, 9), (1e-6, 12, 13), (1e-3, 15, 16), (1e-1, None, None),
     ]  # fmt: skip
@@ -162,14 +163,14 @@ def test_no_single_step_hides_between_those_that_are_shown():
     free, apart = (np.repeat(one, 10, axis=-2) for one in errors(0, 20))
     forced = np.full_like(free, 1e-15)
     forced[1233, 7] = 1e-13
-    found = judge_errors(ENVELOPE, 1e-12, forced, free, apart)
+    found = judge_errors(ENVELOPE, Tolerance(1e-12), forced, free, apart)
     assert 1234 not in found.curve_steps
     assert max(found.per_step_curves[-1].performance) == found.largest_per_step == 1e-13
 
 
 def test_every_field_of_an_envelope_is_documented():
     free, apart = errors(0, 40)
-    found = judge_errors(ENVELOPE, 1e-12, free, free, apart)
+    found = judge_errors(ENVELOPE, Tolerance(1e-12), free, free, apart)
     assert undocumented("verify", encode(found)) == []
 
 

@@ -11,12 +11,13 @@ from verify.ticker import Here, contract, ticking
 from overclock.envs.cartpole.render import balance
 from overclock.envs.cartpole.twin import twin
 from overclock.errors import UsageError
-from overclock.verify.contract import Contract, Field, Twin, difference
+from overclock.verify.contract import Contract, Field, Twin
 from overclock.verify.rollout import lockstep as rollout
 from overclock.verify.rollout.actions import controlled, random_legal, uniform
 from overclock.verify.rollout.lockstep import compare_rollouts
 from overclock.verify.sides.process import CouldNotVerifyError
 from overclock.verify.sides.subject import Observed, SubjectSpec
+from overclock.verify.tolerance import difference
 
 SUBJECTS = str(Path(__file__).parents[1])
 

@@ -164,6 +164,12 @@ def show(report: Any) -> None:
         f"{report.steps:,} steps per seed in {report.seconds:.1f} s on {where} "
         f"(and {report.compile_seconds:.1f} s to compile); curves: {report.output}/curve.json"
     )
+    lost = [entry.evaluation.overflowed or 0 for entry in report.seeds]
+    if report.overflowed_steps or any(lost):
+        print(
+            f"WARNING: room ran out in {report.overflowed_steps or 0:,} steps of training and {sum(lost):,} episodes "
+            "of evaluation; their numbers are not the reference's (docs/translator.md, Capacities)."
+        )
     used = "" if report.mfu is None else f", MFU {report.mfu:.1%} of the {report.peak_source} peak"
     print(f"{report.steps_per_second:,.0f} steps/s with {report.parameters:,} parameters{used}")
 

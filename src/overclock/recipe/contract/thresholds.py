@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.verify.contract import require_tolerances
 from overclock.verify.sides.subject import Arrays
+from overclock.verify.tolerance import require_tolerances
 
 PLACE = re.compile(r"(\w+)((?:\[\d+\])*)")
 FIELDS = ("terminated", "reward")  # what follows from a threshold

@@ -201,14 +201,16 @@ def _property(level: PropertyLevel | FunctionsLevel) -> Failure:
 
 
 def _worst(first: WrongCase) -> str:
-    """Which element of an array differs most, and how much may be; the others may differ in a last digit."""
+    """Which element of an array is furthest beyond what is allowed; the others may differ in a last digit."""
     reference, performance = np.asarray(first.reference), np.asarray(first.performance)
     kinds = {reference.dtype.kind, performance.dtype.kind}
     if not reference.shape or reference.shape != performance.shape or not kinds <= set("iuf"):
         return ""
     errors = np.nan_to_num(np.abs(reference.astype(float) - performance.astype(float)), nan=np.inf)
-    place = [int(one) for one in np.unravel_index(np.argmax(errors), errors.shape)]
-    return f" Element {place} differs most, by {errors.max():.3g}; {first.tolerance:.3g} is allowed."
+    with np.errstate(invalid="ignore"):
+        worst = np.argmin(np.nan_to_num(np.abs(errors - first.error), nan=0.0))  # infinite ones are all the same
+    place = [int(one) for one in np.unravel_index(worst, errors.shape)]
+    return f" Element {place} is off by {first.error:.3g}; {first.tolerance:.3g} is allowed there."
 
 
 def _where(precision: str | None) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from overclock.env.overflow import OVERFLOW
 from overclock.env.spaces import Box, Discrete, MultiDiscrete, Space
 from overclock.errors import UsageError
 from overclock.vector.host import HostVector
@@ -26,6 +27,7 @@ class LaneStep:
     truncated: np.ndarray
     final_obs: Any
     counted: np.ndarray
+    overflow: np.ndarray | None = None  # lanes that ran out of room, where that is possible
 
     @property
     def ended(self) -> np.ndarray:
@@ -53,8 +55,8 @@ class HostLanes:
 
     def step(self, actions: Any) -> LaneStep:
         """Step every lane with one action each."""
-        obs, reward, terminated, truncated, final_obs = _copied(self._border.step(self._in_space(actions)))
-        step = LaneStep(obs, reward.astype(np.float32), terminated, truncated, final_obs, ~self._idle)
+        obs, reward, terminated, truncated, final_obs, lost = _copied(self._border.step(self._in_space(actions)))
+        step = LaneStep(obs, reward.astype(np.float32), terminated, truncated, final_obs, ~self._idle, lost)
         if self.autoreset == "off" and step.ended.any():
             step.obs = _copied(self._border.reset(None, step.ended))
         self._idle = step.ended if self.autoreset == "next_step" else np.zeros_like(step.ended)
@@ -82,7 +84,7 @@ class _HostVectorBorder:
 
     def step(self, actions: np.ndarray) -> tuple[Any, ...]:
         out = self.host.step(actions)
-        return out.obs, out.reward, out.terminated, out.truncated, out.final_obs
+        return out.obs, out.reward, out.terminated, out.truncated, out.final_obs, out.info.get(OVERFLOW)
 
     def action_mask(self) -> np.ndarray | None:
         return self.host.action_mask()
@@ -111,7 +113,7 @@ class _GymnasiumBorder:
         final_obs = obs
         if self.autoreset == "same_step" and "final_obs" in info:
             final_obs = _with_rows(obs, info["final_obs"], np.flatnonzero(terminated | truncated))
-        return obs, reward, terminated, truncated, final_obs
+        return obs, reward, terminated, truncated, final_obs, None  # our own adapter raises
 
     def action_mask(self) -> np.ndarray | None:
         return self._mask

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from overclock.env.overflow import OVERFLOW
 from overclock.env.rng import Rng, Section
 from overclock.train.host.lanes import HostLanes
 from overclock.train.networks.agent import Agent, AgentParams
@@ -47,6 +48,8 @@ class HostRollout:
             reward, ended, obs = after[0], self._split(step.ended), self._split(step.obs)
             self._returns, self._lengths = self._returns + reward, self._lengths + 1
             episodes.append({"return": self._returns, "length": self._lengths, "ended": ended})
+            if step.overflow is not None:
+                episodes[-1][OVERFLOW] = self._split(step.overflow)
             self._returns = np.where(ended, 0, self._returns).astype(np.float32)
             self._lengths = np.where(ended, 0, self._lengths)
             self._obs, self._start, self.memory, self._rng = obs, ended, memory, self._rng.advance()

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from overclock.backends import Backend, Kernel
 from overclock.env.environment import Obs
+from overclock.env.overflow import OVERFLOW, OnOverflow, checked_on_overflow, refuse_overflow, room_of
 from overclock.env.rng import Rng, Section
 from overclock.vector.fused.scan import Body, depends, keeps_its_form, lane_scan, trace, whole_steps
 from overclock.vector.fused.support import fastest_backend
@@ -53,6 +55,7 @@ def fused_rollout(
     window: int | None = None,
     into: Any = None,
     params: Any = None,
+    overflow: OnOverflow = "error",
 ) -> tuple["VectorState", Any, Any]:
     """Play `num_steps` steps in one kernel: (state, what was kept of each step, what was folded).
 
@@ -62,17 +65,19 @@ def fused_rollout(
     - `fold = (first, step)` sums up instead of storing: `step(sums, transition) -> sums` for one lane, from `first`
       (with the lanes as its first axis).
 
-    All of them see one lane, without its batch axis. `venv.backend` says what runs it: a kernel of C or CUDA, or XLA.
+    Outside `jit`, a lane that runs out of room is an OverflowedError unless `overflow` is "info", as in `rollout`.
+    All functions see one lane, without its batch axis. `venv.backend` says what runs it: a kernel of C or CUDA, or XLA.
     """
     backend, num_steps = fastest_backend(venv), whole_steps(num_steps, "fused_rollout")
     venv.require_lanes(state)
+    checked_on_overflow(overflow)
     params = venv.default_params() if params is None else params
     first, add = fold if fold is not None else ((), lambda sums, _: sums)
     split = SplitParams(venv, params)
     seen = _seen(venv, state, split, backend)
 
     def body(carry: Any, _: Any, own: Any, shared: Any) -> tuple[Any, Any]:
-        lane, kept, sums = carry
+        lane, kept, sums, lost = carry
         obs = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape[1:], leaf.dtype), seen) if kept is None else kept
         here = split.join(own, shared)
         rng, mask = lane.rng.of_section(Section.ACTION), venv.env.action_mask(lane.lane.rules, here)
@@ -81,15 +86,27 @@ def fused_rollout(
         transition = LaneTransition(obs, action, reward, terminated, truncated, info, after)
         added = add(sums, transition)
         keeps_its_form(sums, added, "The step of fold")
-        return (lane, None if kept is None else after, added), () if keep is None else keep(transition)
+        if lost is not None:
+            lost = lost | info[OVERFLOW]
+        return (lane, None if kept is None else after, added, lost), () if keep is None else keep(transition)
 
-    carry = (_lanes_of(state), seen, first)
+    lost = _nothing_lost(venv, state) if overflow == "error" else None
+    carry = (_lanes_of(state), seen, first, lost)
     if not _observation_counts(body, carry, split):  # then any will do, and none is kept from step to step
-        carry = (carry[0], None, first)
-    (lane, _, sums), kept = lane_scan(
+        carry = (carry[0], None, first, lost)
+    (lane, _, sums, lost), kept = lane_scan(
         body, carry, None, num_steps, constant=split.own, shared=split.shared, window=window, into=into, backend=backend
     )
+    refuse_overflow(lost, room=room_of(venv.env))
     return _state_of(lane, state), kept, sums
+
+
+def _nothing_lost(venv: "VectorEnv", state: "VectorState") -> Any:
+    """A flag for every lane, to note an overflow in; None where room cannot run out, or where nobody could be told."""
+    if isinstance(state.rng.k0, Tracer):
+        return None
+    flags = jax.eval_shape(jax.vmap(venv.env.overflow), state.lanes.rules)
+    return None if flags is None else jnp.zeros(venv.num_envs, jnp.bool_)
 
 
 def _seen(venv: "VectorEnv", state: "VectorState", split: "SplitParams", backend: Backend) -> Any:
@@ -105,7 +122,7 @@ def _seen(venv: "VectorEnv", state: "VectorState", split: "SplitParams", backend
 def _observation_counts(body: Any, carry: Any, split: "SplitParams") -> bool:
     """Whether anything but the next observation depends on what was seen before a step."""
     program, signature, _ = trace(body, carry, split.own, split.shared, None)
-    before, seen, _ = (len(jax.tree.leaves(part)) for part in carry)
+    before, seen, *_ = (len(jax.tree.leaves(part)) for part in carry)
     own = list(range(before, before + seen))
     others = [i for i in range(len(signature.carry) + len(signature.ys)) if i not in own]
     return depends(program, others, own)

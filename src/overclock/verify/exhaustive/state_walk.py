@@ -147,8 +147,8 @@ class StateWalk:
                     field=field.name,
                     reference=judged.reference[lane].tolist(),
                     performance=judged.performance[lane].tolist(),
-                    error=float(judged.errors[lane]),
-                    tolerance=field.tolerance("per_step"),
+                    error=judged.worst(lane)[0],
+                    tolerance=judged.worst(lane)[1],
                     state_before={name: value.tolist() for name, value in before.items()},
                     path=[] if tried is None else self.known.path(tried.state),
                     action=None if tried is None else tried.action,
@@ -213,7 +213,7 @@ class StateWalk:
 
         A zero equals a negative zero, so a state that is a float may differ and be called equal.
         """
-        exact = {field.name for field in self.contract.fields if field.tolerance("per_step") == 0.0}
+        exact = {field.name for field in self.contract.fields if not field.tolerance("per_step")}
         states = {f"state.{name}": value for name, value in self.known.states[0].items()}
         floats = {name for name, value in states.items() if np.issubdtype(value.dtype, np.inexact)}
         return sorted(({*OUTPUTS, *states} - exact) | floats)

@@ -114,8 +114,8 @@ def compare_playbacks(
                         field=field.name,
                         reference=judged.reference[lane].tolist(),
                         performance=judged.performance[lane].tolist(),
-                        error=error,
-                        tolerance=tolerance,
+                        error=judged.worst(lane)[0],
+                        tolerance=judged.worst(lane)[1],
                         state_before=lane_values(recorded[number - 1].state, lane) if number else {},
                         action=scenarios[lane].steps[number - 1].action if number else None,
                     )

@@ -2,9 +2,10 @@
 
 A batch with its members, jit with eager code, `scan` with single steps, a restored state with the one that was saved,
 automatic resets with manual ones. How closely is said in `metamorphic_rules.py`; a unit (ulp) is that of the largest
-value a field has on the journey: a sum that happens to come out near zero carries the rounding of its terms, not of
-itself. Some rules multiply what their operations round, stiff contacts for example. Where a contract lets a field stray
-in one step (`strays`), a unit is at least a 64th of that: two programs of one source may use up an eighth of it.
+value that an element has on the journey: a sum that happens to come out near zero carries the rounding of its terms,
+not of itself. Other elements and fields do not count, however large. Some rules multiply what their operations round,
+stiff contacts for example. Where a contract lets an element stray in one step (`strays`, see `Tolerance.as_json`), a
+unit is at least a 64th of that: two programs of one source may use up an eighth of it.
 """
 
 import dataclasses
@@ -33,11 +34,14 @@ from overclock.verify.interaction.metamorphic_rules import (
     verdict,
 )
 from overclock.verify.interaction.result import SelfCheck
+from overclock.verify.tolerance import EXACT, tolerances_of
 
 LANES = 8
 FEW_LANES = 3
 KERNEL_LANES = 19  # more than the 16 of a vector in C, and no multiple of it
-NOTHING: Mapping[str, float] = MappingProxyType({})
+Strays = Mapping[str, Mapping[str, Any]]
+Scales = Mapping[str, np.ndarray]
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 FINAL, OBS = "info.final_observation", "obs"  # one observation under two names
 
 
@@ -48,14 +52,16 @@ class Journey:
     states: list[VectorState]
     actions: list[Any]
     outcomes: list[Any]  # of `VectorEnv.step`, without the state
-    strays: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    strays: Strays = dataclasses.field(default_factory=dict)
 
-    def scales(self) -> dict[str, float]:
-        """The largest value of every float field on the way, or the one whose ulp is a unit of what it may stray."""
-        found: dict[str, float] = {}
+    def scales(self) -> Scales:
+        """The largest value of every float element on the way, or the one whose ulp is a unit of what it may stray."""
+        found: dict[str, np.ndarray] = {}
         for _, _, outcome, after in _steps(self):
             named = _named(after, *outcome)
-            found = {field: max(found.get(field, 0.0), scale) for field, scale in scales(named, self.strays).items()}
+            found = {
+                field: np.maximum(found.get(field, 0.0), scale) for field, scale in scales(named, self.strays).items()
+            }
         return found
 
 
@@ -73,7 +79,7 @@ class Check:
         """Whether it was looked at often enough, and held."""
         return self.result().passed
 
-    def compare(self, a: Any, b: Any, scales: Mapping[str, float] = NOTHING) -> None:
+    def compare(self, a: Any, b: Any, scales: Scales = NOTHING) -> None:
         """Two trees that must agree."""
         self.compared += 1
         for field, error in distances(a, b, scales):
@@ -93,7 +99,7 @@ class SelfChecks:
         env: Environment[Any, Any],
         params: Any = None,
         seed: int = 0,
-        strays: Mapping[str, float] = NOTHING,
+        strays: Strays = NOTHING,
         backend: Backend = "xla",
     ) -> None:
         self._params = env.default_params() if params is None else params
@@ -121,7 +127,7 @@ def travel(
     seed: int,
     start: VectorState | None = None,
     steps: int = STEPS,
-    strays: Mapping[str, float] = NOTHING,
+    strays: Strays = NOTHING,
 ) -> Journey:
     """Step a batch under random legal actions, from a reset or from a given state."""
     state = batch.reset(jax.random.key(seed), params)[1] if start is None else start
@@ -221,9 +227,7 @@ def batch_and_single_across_a_reset(batch: VectorEnv, params: Any, seed: int, jo
     return _compare_single(Check("batch and single across a reset"), batch, limited, short, every=1)
 
 
-def _short_journey(
-    batch: VectorEnv, params: Any, seed: int, strays: Mapping[str, float] = NOTHING
-) -> tuple[Any, Journey]:
+def _short_journey(batch: VectorEnv, params: Any, seed: int, strays: Strays = NOTHING) -> tuple[Any, Journey]:
     """Parameters with a short time limit, and a journey under it on which every episode ends."""
     # A number stays a number: it is another program for JAX otherwise, to be compiled once more.
     least = min if isinstance(params.max_steps, int) else np.minimum
@@ -245,29 +249,33 @@ CHECKS: Mapping[str, Callable[[VectorEnv, Any, int, Journey], Check]] = {
 }
 
 
-def scales(tree: Any, strays: Mapping[str, float] = NOTHING) -> dict[str, float]:
-    """By float field of a tree: its largest value, or the one whose ulp is a unit of what the field may stray."""
-    found = {}
+def scales(tree: Any, strays: Strays = NOTHING) -> dict[str, np.ndarray]:
+    """By float field of a batch: every element's largest value, or the one whose ulp is a unit of what it may stray.
+
+    The first axis of every leaf is left out: it has the lanes, or the moments.
+    """
+    found, tolerances = {}, tolerances_of(strays)
     for field, values in _leaves(tree):
         if jnp.issubdtype(values.dtype, np.floating):
-            finite = np.abs(values[np.isfinite(values)].astype(np.float64))
-            stray = strays.get(field.replace(FINAL, OBS), 0.0)
-            strayed = stray / (STRAYED_UNITS * float(jnp.finfo(values.dtype).eps))
-            found[field] = max(float(finite.max(initial=0.0)), strayed)
+            wide = np.abs(values.astype(np.float64))
+            largest = np.where(np.isfinite(wide), wide, 0.0).max(axis=0, initial=0.0)
+            stray = tolerances.get(field.replace(FINAL, OBS), EXACT).allowed(largest.reshape(1, -1))
+            strayed = stray.reshape(largest.shape) / (STRAYED_UNITS * float(jnp.finfo(values.dtype).eps))
+            found[field] = np.maximum(largest, strayed)
     return found
 
 
-def distances(a: Any, b: Any, scales: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-    """Per leaf of two trees: 0 where equal; floats in ulp of the field's largest value; infinite for anything else."""
+def distances(a: Any, b: Any, scales: Scales) -> Iterator[tuple[str, float]]:
+    """Per leaf of two trees: 0 where equal; floats in ulp of the largest value of their element; infinite otherwise."""
     left, right = _leaves(a), _leaves(b)
     if [field for field, _ in left] != [field for field, _ in right]:
         yield "structure", np.inf
         return
     for (field, first), (_, second) in zip(left, right, strict=True):
-        yield field, _distance(first, second, scales.get(field, 0.0))
+        yield field, _distance(first, second, scales.get(field, np.zeros(())))
 
 
-def _distance(a: np.ndarray, b: np.ndarray, scale: float) -> float:
+def _distance(a: np.ndarray, b: np.ndarray, scale: np.ndarray) -> float:
     if a.shape != b.shape or a.dtype != b.dtype:
         return np.inf
     if not jnp.issubdtype(a.dtype, np.floating):
@@ -279,9 +287,10 @@ def _distance(a: np.ndarray, b: np.ndarray, scale: float) -> float:
     finite = np.isfinite(wide_a) & np.isfinite(wide_b)
     if not (same | finite).all():
         return np.inf
-    largest = max(scale, *(float(np.abs(side[finite]).max()) for side in (wide_a, wide_b)))
-    gap = np.abs(np.where(finite, wide_a, 0.0) - np.where(finite, wide_b, 0.0)).max()
-    return float(gap / (float(jnp.finfo(a.dtype).eps) * largest))
+    left, right = (np.where(finite, side, 0.0) for side in (wide_a, wide_b))
+    gap, largest = np.abs(left - right), np.maximum(scale, np.maximum(np.abs(left), np.abs(right)))
+    unit = np.maximum(float(jnp.finfo(a.dtype).eps) * largest, float(jnp.finfo(a.dtype).tiny))
+    return float((gap / unit).max())
 
 
 def _leaves(tree: Any) -> list[tuple[str, np.ndarray]]:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.verify.contract import Twin, difference
+from overclock.verify.contract import Twin
 from overclock.verify.interaction.scenario import Deviation, Scenario, Setup, Step
 from overclock.verify.sides.process import ProcessSubject
 from overclock.verify.sides.soundness import Form
 from overclock.verify.sides.subject import Arrays, Observed, Subject
+from overclock.verify.tolerance import compare_values
 
 Playback = list[Observed]
 """A batch of scenarios as one side played it: the setup, then one entry per step."""
@@ -97,7 +98,7 @@ def stale_sentence(twin: Twin, scenario: Scenario, recorded: Playback, lane: int
             given = tolerances[name].of(shown)
             given = np.array(None) if given is None else given[lane]
             allowed = tolerances[name].tolerance("free_running")
-            if difference(_read(value, given), given[None])[0] > allowed:
+            if compare_values(_read(value, given), given[None], allowed).wrong[0]:
                 return f"step {number}: the file expects {name} = {value}, the reference gives {given.tolist()}"
         drawn = lane_values(shown.draws, lane)
         if part.draws and part.draws != drawn:

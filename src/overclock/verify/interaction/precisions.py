@@ -7,6 +7,7 @@ from overclock.verify.contract import MASK, Twin
 from overclock.verify.interaction.result import SelfCheck
 from overclock.verify.rollout.actions import mask_uniform, uniform
 from overclock.verify.sides.process import ProcessSubject
+from overclock.verify.tolerance import EXACT
 
 STEPS = 24
 
@@ -30,13 +31,12 @@ def check_precisions(twin: Twin, double: ProcessSubject, single: ProcessSubject,
         seen = double.step(actions)
         low = single.step(actions, seen.draws)
         for field in contract.compared:
-            tolerance = field.tolerance("per_step") + allowed_in_float64.get(field.name, 0.0)
+            tolerance = field.tolerance("per_step") + allowed_in_float64.get(field.name, EXACT)
             judged = judge(contract, field, tolerance, seen, low)
             if judged is None:
                 continue
             excused += int(judged.excused.sum())
-            error = float(judged.errors.max())
-            share = error / tolerance if tolerance else np.inf if error else 0.0
+            share = float(judged.shares.max(initial=0.0))
             if share > largest:
                 largest, worst, reason = share, field.name, field.reason
         ended = seen.outputs["terminated"] | seen.outputs["truncated"]

@@ -104,7 +104,7 @@ class MutationWorker:
 
         return _answer(run)
 
-    def checks(self, strays: dict[str, float]) -> dict[str, Any]:
+    def checks(self, strays: dict[str, Any]) -> dict[str, Any]:
         """Level 2: the checks of the environment against itself."""
         return _answer(lambda: [self._subject.metamorphic(name, strays) for name in RULES])
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from overclock.verify.contract import Precision, gaps
+from overclock.verify.compare import margins_of
+from overclock.verify.contract import Precision
 from overclock.verify.property import distribution
 from overclock.verify.property.module import Cases, Module, Output
 from overclock.verify.property.result import (
@@ -13,6 +14,7 @@ from overclock.verify.property.result import (
     WrongDistribution,
 )
 from overclock.verify.sides.subject import Arrays
+from overclock.verify.tolerance import Absolute, Tolerance, Whole, compare_values
 
 Compared = tuple[ComparedOutput, FirstFailure | None]
 
@@ -34,17 +36,18 @@ def compare(module: Module, cases: Cases, outputs: Arrays, precision: Precision)
 
 def _compare_values(module: Module, precision: Precision, output: Output, cases: Cases, got: np.ndarray) -> Compared:
     expected = cases.expected[output.name]
-    errors, wrong = errors_of(expected, got, output.absolute, output.relative)
-    excused = wrong & output.near_limit(cases.inputs, cases.expected)
-    errors, wrong = np.where(excused, 0.0, errors), wrong & ~excused
+    found = compare_values(expected, got, output.tolerance)
+    excused = found.wrong & output.near_limit(cases.inputs, cases.expected)
+    errors, wrong = np.where(excused, 0.0, found.errors), found.wrong & ~excused
+    shares = found.shares[~excused].max(axis=0, initial=0.0) if output.tolerance else None
     field = ComparedOutput(
         name=output.name, compared=len(errors), largest_error=float(errors.max(initial=0.0)),
-        tolerance=float(output.absolute), reason=output.reason, passed=not wrong.any(),
-        relative_tolerance=output.relative, excused=int(excused.sum()),
+        tolerance=output.tolerance.largest_absolute, reason=output.reason, passed=not wrong.any(),
+        relative_tolerance=output.relative, excused=int(excused.sum()), **margins_of(shares),
     )  # fmt: skip
     if field.passed:
         return field, None
-    case = int(np.argmax(wrong))
+    case, (error, allowed) = int(np.argmax(wrong)), found.worst()
     return field, WrongCase(
         module=module.name,
         precision=precision,
@@ -54,8 +57,8 @@ def _compare_values(module: Module, precision: Precision, output: Output, cases:
         inputs={name: values[case].tolist() for name, values in cases.inputs.items()},
         reference=expected[case].tolist(),
         performance=got[case].tolist() if got.shape[:1] == expected.shape[:1] else None,
-        error=float(errors[case]),
-        tolerance=output.absolute,
+        error=float(error[case]),
+        tolerance=float(allowed[case]),
         relative_tolerance=output.relative,
         wrong=int(wrong.sum()),
         compared=len(wrong),
@@ -94,12 +97,11 @@ def _judged_samples(
 
 
 def errors_of(
-    expected: np.ndarray, got: np.ndarray, absolute: float = 0.0, relative: float = 0.0
+    expected: np.ndarray, got: np.ndarray, absolute: Absolute = 0.0, relative: float = 0.0, whole: Whole = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Per case: the largest absolute error, and whether any element is outside its tolerance.
+    """Per case: the largest absolute error, and whether any element is outside its tolerance (see `Tolerance`).
 
     An infinite gap (see `gaps`) is outside of any tolerance.
     """
-    gap, values = gaps(expected, got), np.abs(expected.reshape(len(expected), -1))
-    allowed = absolute + relative * np.where(np.isfinite(values), values, 0.0)
-    return gap.max(axis=1, initial=0.0), np.any(np.isinf(gap), axis=1) | np.any(gap > allowed, axis=1)
+    found = compare_values(expected, got, Tolerance(absolute, relative, whole))
+    return found.errors, found.wrong

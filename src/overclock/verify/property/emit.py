@@ -58,16 +58,16 @@ def performed(precision):
 
 VALUES = """
 
-# precision, output, absolute tolerance, tolerance relative to the reference's value
+# precision, output, absolute tolerance, tolerance relative to the reference's value, whether whole numbers are equal
 FIELDS = [
 {fields}
 ]
 
 
-@pytest.mark.parametrize(("precision", "field", "absolute", "relative"), FIELDS)
-def test_{name}_equals_the_reference(precision, field, absolute, relative):
+@pytest.mark.parametrize(("precision", "field", "absolute", "relative", "whole"), FIELDS)
+def test_{name}_equals_the_reference(precision, field, absolute, relative, whole):
     expected, got = DATA[f"expected.{{field}}"], performed(precision)[field]
-    _, wrong = errors_of(expected, got, absolute, relative)
+    _, wrong = errors_of(expected, got, absolute, relative, whole)
     wrong &= ~DATA[f"near.{{precision}}.{{field}}"]
     if wrong.any():
         case = int(np.argmax(wrong))
@@ -162,7 +162,8 @@ def _rows(module: Module) -> list[str]:
             if output.reason and output.reason != reason:
                 rows.append(f"    # {output.reason}")
             reason = output.reason
-            rows.append(f'    ("{precision}", "{output.name}", {output.absolute!r}, {output.relative!r}),')
+            parts = f"{output.absolute!r}, {output.relative!r}, {output.whole!r}"
+            rows.append(f'    ("{precision}", "{output.name}", {parts}),')
     return rows
 
 

@@ -13,10 +13,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.verify.contract import Precision, require_tolerances
+from overclock.verify.contract import Precision
 from overclock.verify.property.calls import Call
 from overclock.verify.property.captured import digest
 from overclock.verify.sides.subject import Arrays
+from overclock.verify.tolerance import Absolute, Tolerance, Whole, require_tolerances
 
 Performance = Callable[[Any, Any, dict[str, Any]], dict[str, Any]]  # (env, params, inputs) -> outputs, of one instance
 
@@ -25,24 +26,30 @@ Performance = Callable[[Any, Any, dict[str, Any]], dict[str, Any]]  # (env, para
 class Output:
     """One compared output: equal bit for bit unless a tolerance with a reason says otherwise.
 
-    A value may be off by `absolute + relative * |reference|`. A flag may differ only where `distance(inputs, expected)`
-    to the threshold that decides it is at most `margin`; such cases are counted. With `distribution`, the values are
-    samples: their distributions are compared (distribution.py), not the single values.
+    Each element may be off by what `Tolerance` makes of `absolute`, `relative` and `whole`. A flag may differ only
+    where `distance(inputs, expected)` to the threshold that decides it is at most `margin`; such cases are counted.
+    With `distribution`, the values are samples: their distributions are compared (distribution.py), not the values.
     """
 
     name: str
-    absolute: float = 0.0
+    absolute: Absolute = 0.0
     relative: float = 0.0
     reason: str = ""
     distance: Callable[[Arrays, Arrays], np.ndarray] | None = None
     margin: float = 0.0
     distribution: bool = False
+    whole: Whole = False
 
     def __post_init__(self) -> None:
         require_tolerances(f"the output '{self.name}'", self.absolute, self.relative, self.margin)
-        loose = self.absolute or self.relative or self.margin or self.distribution or self.distance is not None
+        loose = self.tolerance or self.margin or self.distribution or self.distance is not None
         if loose and not self.reason:
             raise UsageError(f"The tolerance of the output '{self.name}' needs a reason.")
+
+    @property
+    def tolerance(self) -> Tolerance:
+        """How far an element may be from the reference's."""
+        return Tolerance(self.absolute, self.relative, self.whole)
 
     def near_limit(self, inputs: Arrays, expected: Arrays) -> np.ndarray:
         """Per case, whether it is so close to a threshold that the two sides may decide differently."""

@@ -12,7 +12,6 @@ from overclock.verify.contract import Precision
 class ComparedOutput(ComparedField):
     """One output of a module in one precision; `relative_tolerance` and `excused` are None for distributions."""
 
-    relative_tolerance: float | None = absent()
     excused: int | None = absent()
 
     @property

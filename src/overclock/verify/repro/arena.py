@@ -165,7 +165,7 @@ class Arena:
             for lane in [] if judged is None else np.flatnonzero(judged.wrong & live):
                 assert judged is not None
                 values = judged.reference[lane].tolist(), judged.performance[lane].tolist()
-                yield int(lane), Finding(field.name, number, *values, float(judged.errors[lane]), tolerance)
+                yield int(lane), Finding(field.name, number, *values, *judged.worst(lane))
 
     def _play(self, episodes: Sequence[Episode], mode: Mode) -> Iterator[tuple[int, Observed, Observed, np.ndarray]]:
         """Both sides after the reset (0) and after every action, and the lanes whose episode is still under way."""

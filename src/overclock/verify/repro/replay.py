@@ -8,12 +8,13 @@ import numpy as np
 
 from overclock.backends import Backend
 from overclock.verify.compare import judge
-from overclock.verify.contract import Mode, Precision, Twin, difference
+from overclock.verify.contract import Mode, Precision, Twin
 from overclock.verify.interaction.playback import lane_values
 from overclock.verify.repro.arena import Arena, Finding, Moment
 from overclock.verify.repro.repro import Repro, actions_text, parse_repro, shown, strict
 from overclock.verify.sides.process import CouldNotVerifyError
 from overclock.verify.text import as_kernel
+from overclock.verify.tolerance import Tolerance, compare_values
 from overclock.verify.twins import find_twin
 from overclock.verify.value_text import sides_text
 
@@ -142,8 +143,8 @@ def step_table(replayed: Replay, twin: Twin) -> list[ReplayedField]:
                     field=field.name,
                     reference=judged.reference[0].tolist(),
                     performance=judged.performance[0].tolist(),
-                    error=float(judged.errors[0]),
-                    tolerance=tolerance,
+                    error=judged.worst(0)[0],
+                    tolerance=judged.worst(0)[1],
                     different=field.name in {finding.field for finding in moment.findings},
                 )
             )
@@ -179,7 +180,7 @@ def _require_unchanged_reference(repro: Repro, twin: Twin, moments: tuple[Moment
             f"could not verify: the reference changed: its episode ends after {actions_text(len(moments) - 1)}, "
             f"the repro has {actions_text(len(repro.expected) - 1)}."
         )
-    tolerances = {field.name: field.free_running for field in twin.contracts[twin.strictest].fields}
+    tolerances = {field.name: field.tolerance("free_running") for field in twin.contracts[twin.strictest].fields}
     for number, (moment, recorded) in enumerate(zip(moments, repro.expected, strict=True)):
         now = shown(moment, twin)
         drawn = lane_values(moment.reference.draws, 0)
@@ -197,8 +198,8 @@ def _require_unchanged_reference(repro: Repro, twin: Twin, moments: tuple[Moment
         )
 
 
-def _differs(recorded: Any, now: Any, tolerance: float) -> bool:
+def _differs(recorded: Any, now: Any, tolerance: Tolerance) -> bool:
     one, other = (np.asarray(value)[None] for value in (recorded, now))
     if now is None or one.shape != other.shape:
         return True
-    return bool(difference(one.astype(np.float64), other.astype(np.float64))[0] > tolerance)
+    return bool(compare_values(one.astype(np.float64), other.astype(np.float64), tolerance).wrong[0])

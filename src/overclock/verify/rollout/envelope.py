@@ -15,7 +15,7 @@ import numpy as np
 from overclock.errors import UsageError
 from overclock.results import extended
 from overclock.verify.compare import steering
-from overclock.verify.contract import Envelope, Field, Mode, Twin, difference
+from overclock.verify.contract import Envelope, Field, Twin
 from overclock.verify.rollout.actions import ActionSource, SourceMaker
 from overclock.verify.rollout.lockstep import seeds_of
 from overclock.verify.rollout.result import (
@@ -27,6 +27,7 @@ from overclock.verify.rollout.result import (
 )
 from overclock.verify.sides.process import ProcessSubject
 from overclock.verify.sides.subject import Arrays, Observed
+from overclock.verify.tolerance import EXACT, Tolerance, compare_values
 
 SHARES = (0.5, 0.9, 1.0)  # of the episodes
 # A share is judged where so many running episodes lie above it. The worst episode is shown and never judged: it is a
@@ -65,6 +66,7 @@ def check_envelope(
     nudging, lanes, done = np.random.default_rng(of_nudges), reference.num_envs, 0
     field = next(one for one in twin.contracts[twin.strictest].fields if one.name == envelope.field)
     forced: list[np.ndarray] = []
+    shares: list[np.ndarray] = []
     free: list[np.ndarray] = []
     apart: list[list[np.ndarray]] = [[] for _ in range(envelope.copies)]
     while done < episodes:
@@ -76,12 +78,14 @@ def check_envelope(
             errors.append(_replay(reference, played, field, begin)[:, :wanted])
             progress(done + wanted * number // (envelope.copies + 2))
         free.append(_replay(performance, played, field)[:, :wanted])
-        forced.append(_replay(performance, played, field, mode="per_step")[:, :wanted])
+        single, share = _steps(performance, played, field)
+        forced.append(single[:, :wanted])
+        shares.append(share[:, :wanted])
         done += wanted
         progress(done)
-    return judge_errors(
-        envelope, field.per_step, _joined(forced), _joined(free), np.stack([_joined(errors) for errors in apart])
-    )
+    copies = np.stack([_joined(errors) for errors in apart])
+    allowed = field.tolerance("per_step")
+    return judge_errors(envelope, allowed, _joined(forced), _joined(free), copies, _joined(shares))
 
 
 def nudged(state: Arrays, envelope: Envelope, generator: np.random.Generator) -> Arrays:
@@ -96,12 +100,18 @@ def nudged(state: Arrays, envelope: Envelope, generator: np.random.Generator) ->
 
 
 def judge_errors(
-    envelope: Envelope, per_step: float, forced: np.ndarray, free: np.ndarray, apart: np.ndarray
+    envelope: Envelope,
+    per_step: Tolerance,
+    forced: np.ndarray,
+    free: np.ndarray,
+    apart: np.ndarray,
+    shares: np.ndarray | None = None,
 ) -> EnvelopeResult:
     """What errors show: those of the performance side, (steps, episodes), and of copies, (copies, steps, episodes).
 
-    An episode that is over has NaN. One step may be off by `per_step`. In free running, at every step, the error that
-    half (nine in ten) of the running episodes stay below may be `slack` times the largest of any copy up to there.
+    An episode that is over has NaN. One step may be off by `per_step`; `shares` are errors of steps as shares of what
+    is allowed, element by element (by default of the largest absolute part). In free running, at every step, the error
+    that half (nine in ten) of the running episodes stay below may be `slack` times the largest of any copy up to there.
     """
     running = (~np.isnan(free)).sum(axis=1)
     shown = _shown(len(free))
@@ -129,13 +139,18 @@ def judge_errors(
         )
     first = min(outside, key=lambda one: one.step, default=None)
     largest = float(np.nanmax(forced))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        used = np.where(forced == 0.0, 0.0, forced / per_step.largest_absolute) if shares is None else shares
+    inside = bool(np.nanmax(used) <= 1.0)
     result = extended(
         EnvelopeResult,
         envelope,
-        verdict="pass" if first is None and largest <= per_step else "fail",
+        verdict="pass" if first is None and inside else "fail",
         episodes=int(free.shape[1]),
         steps=int(running.sum()),
-        per_step=per_step,
+        per_step=per_step.largest_absolute,
+        per_step_relative=per_step.relative,
+        per_step_inside=inside,
         largest_per_step=largest,
         largest_ratio=ratio,
         first_outside=first,
@@ -180,8 +195,9 @@ def _reached(limit: float, *runs: np.ndarray) -> int | None:
 
 def _sentence(result: EnvelopeResult) -> str:
     first = result.first_outside
-    if result.largest_per_step > result.per_step:
-        return f"a single step is off by {result.largest_per_step:.1e}, and {result.per_step:.1e} is allowed"
+    if not result.per_step_inside:
+        relative = f" and {result.per_step_relative:.1e} of an element" if result.per_step_relative else ""
+        return f"a single step is off by {result.largest_per_step:.1e}, and {result.per_step:.1e}{relative} is allowed"
     if first is not None:
         return (
             f"free running leaves what an ulp explains at step {first.step}: {first.error:.1e}, and "
@@ -217,14 +233,8 @@ def _play(
     return _Played(seeds, first, states, actions, draws, lengths)
 
 
-def _replay(
-    side: ProcessSubject,
-    played: _Played,
-    field: Field,
-    begin: Arrays | None = None,
-    mode: Mode = "free_running",
-) -> np.ndarray:
-    """Errors of a side that plays the same episodes, (steps, lanes): NaN after an episode's end.
+def _replay(side: ProcessSubject, played: _Played, field: Field, begin: Arrays | None = None) -> np.ndarray:
+    """Errors of a side that plays the same episodes freely, (steps, lanes): NaN after an episode's end.
 
     The performance side gets the recorded draws; a copy of the reference begins in a state and draws for itself.
     """
@@ -234,12 +244,25 @@ def _replay(
         side.set_state(begin)
     errors = np.full((len(played.actions), len(played.seeds)), np.nan)
     for index, (action, draws) in enumerate(zip(played.actions, played.draws, strict=True)):
-        if mode == "per_step":
-            side.set_state(played.states[index])
         seen = side.step(action, None if copy else draws)
-        gap = difference(_of(field, played.states[index + 1]), _of(field, seen.state))
+        gap = compare_values(_of(field, played.states[index + 1]), _of(field, seen.state), EXACT).errors
         errors[index] = np.where(index < played.lengths, gap, np.nan)
     return errors
+
+
+def _steps(side: ProcessSubject, played: _Played, field: Field) -> tuple[np.ndarray, np.ndarray]:
+    """The same, every step from the reference's own state; also the errors as shares of what one step may be off."""
+    side.reset(np.ones(len(played.seeds), np.bool_), played.seeds, played.first.draws)
+    errors = np.full((len(played.actions), len(played.seeds)), np.nan)
+    shares = errors.copy()
+    for index, (action, draws) in enumerate(zip(played.actions, played.draws, strict=True)):
+        side.set_state(played.states[index])
+        seen = side.step(action, draws)
+        after = _of(field, played.states[index + 1])
+        found = compare_values(after, _of(field, seen.state), field.tolerance("per_step"))
+        errors[index] = np.where(index < played.lengths, found.errors, np.nan)
+        shares[index] = np.where(index < played.lengths, found.shares.max(axis=1, initial=0.0), np.nan)
+    return errors, shares
 
 
 def _of(field: Field, state: Arrays) -> np.ndarray:

@@ -84,7 +84,7 @@ class _Comparison:
         if self.horizon is not None:
             self.result.free_running_reason = contract.free_running_reason
         for field in contract.fields:
-            self.result.fields[field.name] = FieldResult(field=field, tolerance=field.tolerance(mode))
+            self.result.fields[field.name] = FieldResult(field, field.tolerance(mode))
         self.drawn: set[str] = set()
 
     def run(
@@ -186,6 +186,7 @@ class _Comparison:
                 self.result.excusable_flags += int(counted.sum())
             result.compared += int(counted.sum())
             result.largest_error = max(result.largest_error, float(errors.max(initial=0.0)))
+            result.add_shares(judged.shares[counted])
             if wrong.any() and result.first_divergence is None:
                 lane = int(np.flatnonzero(wrong)[0])
                 result.episode = self.history.episode(lane, int(seeds[lane]))
@@ -195,8 +196,8 @@ class _Comparison:
                     step=int(steps[lane]),
                     reference=judged.reference[lane].tolist(),
                     performance=judged.performance[lane].tolist(),
-                    error=float(errors[lane]),
-                    tolerance=tolerance,
+                    error=float(judged.worst_errors[lane]),
+                    tolerance=float(judged.worst_allowed[lane]),
                     state_before={} if before is None else {k: v[lane].tolist() for k, v in before.state.items()},
                     action=None if action is None else action[lane].tolist(),
                 )

@@ -3,12 +3,15 @@
 import dataclasses
 from typing import Literal
 
+import numpy as np
+
 from overclock.results import Values
-from overclock.verify.compare import ComparedField, too_many_excused
+from overclock.verify.compare import ComparedField, margins_of, too_many_excused
 from overclock.verify.contract import Envelope, Field, Mode, Precision
 from overclock.verify.exhaustive.result import WalkResult
 from overclock.verify.repro.episode import Episode
 from overclock.verify.statistics import bound_clean_episodes
+from overclock.verify.tolerance import Tolerance
 
 UNIFORM = "uniform"  # random legal actions, as a comparison names them
 
@@ -122,6 +125,8 @@ class EnvelopeResult(Envelope, _Verdict):
     episodes: int
     steps: int
     per_step: float
+    per_step_relative: float = 0.0
+    per_step_inside: bool = True
     largest_per_step: float
     largest_ratio: float
     first_outside: OutsideEnvelope | None
@@ -149,11 +154,19 @@ class FieldResult:
     """One field over a comparison that is running."""
 
     field: Field
-    tolerance: float
+    tolerance: Tolerance
     compared: int = 0
     largest_error: float = 0.0
+    shares: np.ndarray | None = None  # per element, the largest error as a share of what is allowed
     first_divergence: Divergence | None = None
     episode: Episode | None = None  # the one that diverged, up to there
+
+    def add_shares(self, shares: np.ndarray) -> None:
+        """Keep the largest share of every element; `shares` has a row per compared lane."""
+        if self.tolerance and len(shares):
+            largest = shares.max(axis=0)
+            before = self.shares if self.shares is not None and self.shares.shape == largest.shape else 0.0
+            self.shares = np.maximum(before, largest)
 
 
 @dataclasses.dataclass
@@ -210,8 +223,9 @@ class RolloutResult:
         own = {name: getattr(self, name) for name in _SUMMARY}
         fields = [
             ComparedField(
-                name=one.field.name, compared=one.compared, largest_error=one.largest_error, tolerance=one.tolerance,
-                reason=one.field.reason, passed=one.first_divergence is None,
+                name=one.field.name, compared=one.compared, largest_error=one.largest_error,
+                tolerance=one.tolerance.largest_absolute, relative_tolerance=one.tolerance.relative,
+                reason=one.field.reason, passed=one.first_divergence is None, **margins_of(one.shares),
             )
             for one in self.fields.values()
         ]  # fmt: skip

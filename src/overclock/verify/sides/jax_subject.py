@@ -128,7 +128,7 @@ class JaxSubject:
         wide = all(leaf.shape == (self.num_envs,) and leaf.dtype == np.float64 for leaves in draws for leaf in leaves)
         return wide and max(map(len, draws)) == 1
 
-    def metamorphic(self, check: str, strays: dict[str, float] | None = None) -> dict[str, Any]:
+    def metamorphic(self, check: str, strays: dict[str, Any] | None = None) -> dict[str, Any]:
         """One of the checks of this environment against itself (see metamorphic.py); `strays` are the same in all."""
         from overclock.verify.interaction.metamorphic import SelfChecks  # most subjects are never asked
 

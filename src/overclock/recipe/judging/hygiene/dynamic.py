@@ -39,9 +39,7 @@ SHOWN = 20  # entries of a list that are reported
 class Inspector:
     """A worker that inspects one candidate. It is imported by `inspect`, so that a failing import is an answer."""
 
-    def __init__(
-        self, num_envs: int, folder: str, contract: bool = True, strays: dict[str, float] | None = None
-    ) -> None:
+    def __init__(self, num_envs: int, folder: str, contract: bool = True, strays: dict[str, Any] | None = None) -> None:
         """`contract`: check the environment contract as well; `strays` as in `metamorphic.py`."""
         self.num_envs, self._folder, self._contract = num_envs, Path(folder), contract
         self._strays = strays or {}
@@ -69,7 +67,7 @@ class Inspector:
         return dataclasses.asdict(report)
 
 
-def _look(env: Environment[Any, Any], params: Any, strays: dict[str, float]) -> Inspection:
+def _look(env: Environment[Any, Any], params: Any, strays: dict[str, Any]) -> Inspection:
     run, replaced = _Run(env, params), _replaced(env)
     functions = {name: _traced(program) for name, program in run.programs().items()}
     if any(map(leaves_the_program, functions.values())):  # callbacks take long, and the verdict is clear
@@ -119,7 +117,7 @@ class _Run:
                 if jnp.issubdtype(values.dtype, np.floating) and np.isnan(values.astype(np.float64)).any():
                     self.not_finite.add(jax.tree_util.keystr(path, simple=True, separator="."))
 
-    def eager_ulps(self, strays: dict[str, float]) -> float:
+    def eager_ulps(self, strays: dict[str, Any]) -> float:
         """How far steps of compiled code are from the same steps taken operation by operation."""
         env, params = self._env, self._params
 

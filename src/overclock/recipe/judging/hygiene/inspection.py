@@ -22,7 +22,7 @@ QUICK_COMPILE = "--xla_backend_optimization_level=0"  # many programs are compil
 
 
 def inspector_spec(
-    folder: Path, precision: Precision = "float32", contract: bool = True, strays: Mapping[str, float] | None = None
+    folder: Path, precision: Precision = "float32", contract: bool = True, strays: Mapping[str, Any] | None = None
 ) -> SubjectSpec:
     """The worker that inspects a candidate, which computes in this precision.
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from overclock.recipe.judging.rust.library import Library, named
 from overclock.results import encode
-from overclock.verify.contract import difference
 from overclock.verify.interaction.metamorphic_rules import EXACT, STEPS, Rule, verdict
 from overclock.verify.sides.subject import Arrays
+from overclock.verify.tolerance import difference
 
 LANES, FEW_LANES, THREADS = 8, 3, 4
 RULES: Mapping[str, Rule] = {

@@ -82,7 +82,7 @@ class RustSubject:
         self._states = rows(state, self.library.state_dtype, self.num_envs, "the state field")
         self._steps = np.array(state["steps"], np.int32)
 
-    def metamorphic(self, check: str, strays: dict[str, float] | None = None) -> dict[str, Any]:
+    def metamorphic(self, check: str, strays: dict[str, Any] | None = None) -> dict[str, Any]:
         """One of the checks of this environment against itself (see metamorphic.py); one program never strays."""
         from overclock.recipe.judging.rust import metamorphic
 
