@@ -74,15 +74,15 @@ class Alone:
     """No other run shares the caps."""
 
     def turn(self) -> contextlib.AbstractContextManager[object]:
-        """Nobody has to wait."""
+        """A context that keeps nobody waiting."""
         return contextlib.nullcontext()
 
     def others(self) -> tuple[Amount, Amount]:
-        """Nobody uses anything."""
+        """Two empty amounts: there are no others."""
         return Amount(), Amount()
 
     def note(self, spent: Amount, reserved: Amount) -> None:
-        """Nobody is told."""
+        """Do nothing, because there is nobody to tell."""
 
 
 class Meter:

@@ -34,7 +34,7 @@ class Worst:
 
     @property
     def tokens(self) -> int:
-        """Both together."""
+        """The tokens of the prompt and of the answers together."""
         return self.prompt + self.answer
 
     def usage(self) -> Usage:
