@@ -1,6 +1,7 @@
 """Files that appear only when they are complete, and numbers that JSON can hold."""
 
 import contextlib
+import errno
 import hashlib
 import math
 import os
@@ -10,6 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from overclock.errors import UsageError
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+class FullDiskError(UsageError):
+    """There is no space left on a disk; the message says for which file."""
+
+    exit_code = 4
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -23,6 +32,8 @@ def write_whole(path: Path, content: bytes) -> None:
         os.replace(unfinished, path)
     except OSError as error:
         _forget(unfinished)
+        if error.errno in FULL:
+            raise FullDiskError(f"Cannot write '{path}': {error.strerror}; make room, then do it again.") from error
         raise UsageError(f"Cannot write '{path}': {error.strerror}; choose another place.") from error
     except BaseException:
         _forget(unfinished)

@@ -134,6 +134,12 @@ def test_private_names_give_way_to_public_ones():
     }  # fmt: skip
 
 
+def test_attributes_called_like_the_step_counter_the_overflow_flag_or_the_action_are_numbered():
+    assert prefixes(["steps", "_steps", "overflow", "action", "x.action"]) == {
+        "steps": "steps_2", "_steps": "steps_3", "overflow": "overflow_2", "action": "action_2", "x.action": "x_action",
+    }  # fmt: skip
+
+
 # ---- instances ----
 
 

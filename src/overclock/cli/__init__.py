@@ -1,5 +1,6 @@
 """The `overclock` program: thin commands, and one place that turns errors into a sentence and an exit code."""
 
+import errno
 import io
 import os
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Sequence
 from overclock.errors import OverclockError
 
 ERROR_SCHEMA = "overclock.error/1"
+EXIT_DISK = 4  # as for everything that could not be done for no fault of the arguments
 EXIT_BUG = 70  # EX_SOFTWARE of sysexits.h
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 EXIT_PIPE_CLOSED = 141  # 128 + SIGPIPE, as shells report a program whose reader went away
@@ -37,10 +39,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(error, str(error), error.exit_code, debug, as_json)
     except SystemExit as leaving:  # `--help` and terminating signals
         return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            return _unexpected(error, debug, as_json)
+        place = f" for '{error.filename}'" if error.filename else ""
+        return _fail(error, f"There is no space left{place}; make room, then do it again.", EXIT_DISK, debug, as_json)
     except Exception as error:
-        sentence = f"{type(error).__name__}: {error}".partition("\n")[0]
-        hint = "" if debug else " (unexpected; --debug shows where, `overclock doctor` checks the machine)"
-        return _fail(error, sentence + hint, EXIT_BUG, debug, as_json)
+        return _unexpected(error, debug, as_json)
+
+
+def _unexpected(error: Exception, debug: bool, as_json: bool) -> int:
+    """A bug of ours: its first line, and how to see more."""
+    sentence = f"{type(error).__name__}: {error}".partition("\n")[0]
+    hint = "" if debug else " (unexpected; --debug shows where, `overclock doctor` checks the machine)"
+    return _fail(error, sentence + hint, EXIT_BUG, debug, as_json)
 
 
 def _run(words: list[str], as_json: bool) -> int:

@@ -3,9 +3,11 @@
 Every import of rich is inside a function: `--json` and scripts start without it.
 """
 
+import contextlib
 import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from overclock.files import finite
@@ -39,6 +41,20 @@ def console() -> "Console":
 def say(sentence: str) -> None:
     """What goes on, for whoever watches stderr."""
     console().print(sentence, markup=False, highlight=False, soft_wrap=True)
+
+
+@contextlib.contextmanager
+def stdout_kept() -> Iterator[None]:
+    """Inside, what a user's own code prints goes to stderr, also past `sys.stdout`: stdout is for results."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None) -> None:

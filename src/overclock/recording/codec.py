@@ -20,6 +20,9 @@ from overclock.recording.decoding import Decoder, records, remember
 from overclock.recording.shape_json import KEEP, constant
 
 Arrays = dict[str, np.ndarray]
+# What stands beside the state of the rules wherever arrays are named: the step counter, the flag of lists that did not
+# fit, the action of a step. An attribute of such a name is another thing.
+RESERVED = frozenset({"steps", "overflow", "action"})
 KINDS = {shapes.LIST: list, shapes.TUPLE: tuple, shapes.DEQUE: collections.deque}
 
 
@@ -53,12 +56,15 @@ def distinct(found: Iterable[shapes.Leaf]) -> tuple[shapes.Leaf, ...]:
 
 
 def prefixes(paths: Iterable[str]) -> dict[str, str]:
-    """What the leaves of each attribute are called, or begin with: 'game.ball_x' -> 'game_ball_x', '_x' -> 'x'."""
+    """What the leaves of each attribute are called, or begin with: 'game.ball_x' -> 'game_ball_x', '_x' -> 'x'.
+
+    A name of `RESERVED` is numbered, too: 'steps' -> 'steps_2'.
+    """
     found: dict[str, str] = {}
     # First those that are names already: `x` keeps its name beside a private `_x`.
     for path in sorted(paths, key=lambda path: (shapes.below("", path) != path, path)):
         name, number = shapes.below("", path), 1
-        while name in found.values():
+        while name in RESERVED or name in found.values():
             number += 1
             name = f"{shapes.below('', path)}_{number}"
         found[path] = name

@@ -10,6 +10,7 @@ from overclock.entry_point import EntryPoint
 from overclock.env import registry
 from overclock.errors import MissingError, UsageError
 from overclock.verify.contract import Twin
+from overclock.verify.sides.apart import PATIENCE_S, call_apart
 from overclock.verify.sides.subject import SubjectSpec
 
 FILE = "twin.py"
@@ -38,6 +39,19 @@ def find_twin(target: str) -> Found:
     if found.twin.prepare is not None:
         EntryPoint.of(found.twin.prepare).call()
     return found
+
+
+def require_loadable(target: str, patience: float = PATIENCE_S) -> None:
+    """Load a folder's or a user's own twin in a process of its own first, where it may end or crash.
+
+    Raises what `find_twin` raises, and ReferenceEndedError.
+    """
+    if is_folder(target) or ":" in target:
+        call_apart(_try_to_load, target, of=f"The twin '{target}'", patience=patience)
+
+
+def _try_to_load(target: str) -> None:
+    find_twin(target)
 
 
 def is_folder(target: str) -> bool:

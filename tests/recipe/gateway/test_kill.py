@@ -27,7 +27,7 @@ def pause():
     if spoken[0] > 1:
         for_ever.wait()
 choose = lambda prompt: Turn(text="Hello.", fault="slow" if "hang" in prompt else None)
-model = ScriptedModel(choose, folder, tokens=Tokens(input=0, output=1000), pause=pause)
+model = ScriptedModel(choose, folder, tokens=Tokens(input=10, output=1000), pause=pause)
 recorder = JournalRecorder(Journal(folder / "journal.sqlite"))
 with Gateway(model, cap=100.0, prices=Prices.load(folder / "prices.toml"), recorder=recorder) as gateway:
     print(gateway.base_url("anthropic"), flush=True)

@@ -139,6 +139,15 @@ def test_a_class_of_one_s_own_becomes_a_project(tmp_path):
     assert made.project.reference.path == str(tmp_path)
 
 
+def test_a_reference_that_counts_its_own_steps_becomes_a_project(tmp_path):
+    counted = written(tmp_path, extra="self.steps += self.x")
+    text = Path(counted.rpartition(":")[0])
+    changed = text.read_text().replace("        self.x = int(", "        self.steps = 0\n        self.x = int(", 1)
+    text.write_text(changed.replace("self.x > 12", "self.steps > 50"))
+    made = new_project(tmp_path / "project", counted, "jax", max_steps=20)
+    assert {(field.name, field.read) for field in made.project.contract.state} == {("x", "x"), ("steps_2", "steps")}
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_verified_is_refused_in_one_sentence_and_leaves_nothing(name, tmp_path):
     parts, says = REFUSED[name]

@@ -327,3 +327,18 @@ class NoneThenArray(Trap):
         elif action == 0:
             self.goal = None
         return -1 if self.goal is None else self.goal[0] + 10 * self.goal[1]
+
+
+class AttributesCalledAsTheStepCounterAndTheFlagOfLists(Trap):
+    """They are another thing than what stands beside the state of the rules."""
+
+    def begin(self):
+        self.steps = 0
+        self.overflow = 0
+        self.action = 0
+
+    def play(self, action):
+        self.steps += 2
+        self.overflow += self.action
+        self.action = action
+        return self.steps + 100 * self.overflow + 1000 * self.action

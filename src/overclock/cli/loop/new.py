@@ -37,12 +37,20 @@ class New:
     """How many it makes side by side for every task; the best one is kept."""
     budget: float | None = 10.0
     """Dollars that a run may cost."""
+    max_tokens: int | None = None
+    """Tokens of prompts and answers that a run may use; with it a model needs no price."""
+    max_requests: int | None = None
+    """Calls of a model that a run may make."""
+    max_seconds: float | None = None
+    """Seconds that a run may work."""
     arguments: str = "{}"
     """Arguments of the reference's constructor, as JSON."""
     max_steps: int | None = None
     """Time limit; by default the reference's own."""
     source: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """Rules that the class only calls, in another language: NAME=FILE or NAME=FILE:FIRST-LAST; one option per part."""
+    timeout: float = 120.0
+    """Seconds that one call of the reference may take, here and when sides are compared."""
     look: bool = False
     """Also train on the reference for a moment and predict the gain by Amdahl's law."""
     json: bool = False
@@ -50,17 +58,18 @@ class New:
 
     def run(self) -> int:
         """Survey the reference, write the project, print both."""
-        from overclock.recipe.project.new import new_project
+        from overclock.recipe.project.apart import look_apart, new_project_apart
         from overclock.recipe.project.project import AgentChoice, Limits
-        from overclock.recipe.survey.live.speedup import estimate_speedup
 
         with output.console().status("looking at the reference"):
-            made = new_project(
+            made = new_project_apart(
                 self.folder, self.reference, self.to, AgentChoice(self.agent, self.model, self.candidates),
-                Limits(self.budget), arguments=_arguments(self.arguments), max_steps=self.max_steps,
-                sources=self.source,
+                Limits(
+                    self.budget, self.max_tokens, self.max_requests, self.max_seconds, timeout=self.timeout
+                ), arguments=_arguments(self.arguments),
+                max_steps=self.max_steps, sources=self.source, patience=self.timeout,
             )  # fmt: skip
-            sober = estimate_speedup(made.source) if self.look else None
+            sober = look_apart(made.source, self.timeout) if self.look else None
         report = described(made, sober)
         if self.json:
             output.emit(report)

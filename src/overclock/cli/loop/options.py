@@ -48,6 +48,12 @@ class AgentCommand(RunCommand):
     """How many are made side by side for every task, the best of which is kept; by default as the project says."""
     budget: float | None = None
     """Dollars that the run may cost, what it has spent already included."""
+    max_tokens: int | None = None
+    """Tokens of prompts and answers that the run may use, instead of or beside dollars: for models without a price."""
+    max_requests: int | None = None
+    """Calls of a model that the run may make."""
+    max_seconds: float | None = None
+    """Seconds that the run may work; after a resume it goes on counting."""
     program: str | None = None
     """Where the agent's program lies, if it is not on the PATH."""
 
@@ -59,7 +65,10 @@ class AgentCommand(RunCommand):
         """What the run does otherwise than its project says."""
         from overclock.recipe.project.project import Changes
 
-        return Changes(self.agent, self.model, self.budget, levels, self.candidates)
+        return Changes(
+            self.agent, self.model, self.budget, levels, self.candidates, self.max_tokens, self.max_requests,
+            self.max_seconds,
+        )  # fmt: skip
 
 
 def show_end(finished: "Finished") -> None:

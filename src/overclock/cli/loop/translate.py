@@ -110,10 +110,10 @@ class Translate(_Run):
             raise UsageError("What shall be translated? Give a project or a reference, such as CartPole-v1.")
         from overclock.recipe.loop.context import OptionalSteps
         from overclock.recipe.loop.translate import translate
-        from overclock.recipe.project.source import find_or_make_project
+        from overclock.recipe.project.apart import find_or_make_project_apart
 
         steps = OptionalSteps(not self.no_repair, not self.no_optimise)
-        project, program = find_or_make_project(self.source, self.to, self.agent, self.fallback, output.say)
+        project, program = find_or_make_project_apart(self.source, self.to, self.agent, self.fallback, output.say)
         with ProgressDisplay() as progress:
             options = self.run_options(steps=steps, say=progress.say, progress=progress)
             changes = self.changes(self.levels)

@@ -72,14 +72,16 @@ class Verify:
         from overclock.verify.engine import verify
         from overclock.verify.result import NoVerdict
         from overclock.verify.sides.process import CouldNotVerifyError
-        from overclock.verify.twins import find_twin
+        from overclock.verify.twins import find_twin, require_loadable
 
         levels = self._levels()
         folder = self.output or Path("runs") / _folder_name(self.env, self.backend, self.plant)
         for place in (folder, self.write_tests):
             if place is not None:
                 check_folder(place)
-        found = find_twin(self.env)
+        require_loadable(self.env, self.timeout)
+        with output.stdout_kept():
+            found = find_twin(self.env)
         try:
             with ProgressDisplay() as progress:
                 report = verify(

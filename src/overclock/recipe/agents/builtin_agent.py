@@ -41,6 +41,7 @@ from overclock.translate.jax.file import print_jax
 from overclock.translate.program import Program
 from overclock.translate.python.frames import source_of
 from overclock.translate.rust.file import print_rust
+from overclock.verify.sides.apart import call_apart
 
 NAME = "builtin"
 CODEC = "state.json"
@@ -142,6 +143,10 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
+def _printed(name: str, make: Mapping[str, Any], path: str, target: Target) -> str:
+    return PRINTERS[target](program_of(name, make, path))
+
+
 class BuiltInAgent:
     """Writes the whole candidate when it is first asked; a repair is beyond it."""
 
@@ -157,8 +162,13 @@ class BuiltInAgent:
             return Work("refused", f"The built-in translator has translated; it cannot {task.purpose}.")
         target, reference = self._project.target, self._project.reference
         try:
-            program = self._program or program_of(self._project.name, reference.make(), reference.path)
-            text = PRINTERS[target](program)
+            if self._program is None:
+                text = call_apart(
+                    _printed, self._project.name, reference.make(), reference.path, target,
+                    of=f"The reference '{reference.source}'", patience=self._project.limits.timeout,
+                )  # fmt: skip
+            else:
+                text = PRINTERS[target](self._program)
         except UnsupportedError as error:
             return Work("refused", f"The built-in translator cannot translate this: {error}.")
         write_whole(task.folder / MAIN[target], text.encode())

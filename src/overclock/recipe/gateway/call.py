@@ -7,7 +7,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from overclock.recipe.gateway.dialects import Dialect, Json, recognise
 from overclock.recipe.gateway.dialects.base import Operation
-from overclock.recipe.gateway.prices import ModelPrice
+from overclock.recipe.gateway.prices import MAX_OUTPUT, ModelPrice
+from overclock.recipe.gateway.usage import Usage
 
 SHORTEST_SECRET = 8  # blanking anything shorter would blank ordinary text
 REDACTED = "[key]"
@@ -21,6 +22,24 @@ class BadCallError(Exception):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
+
+
+@dataclasses.dataclass(frozen=True)
+class Worst:
+    """The most that a call can use: tokens of its prompt and of its answers, and dollars where there is a price."""
+
+    prompt: int
+    answer: int
+    dollars: float | None
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of the prompt and of the answers together."""
+        return self.prompt + self.answer
+
+    def usage(self) -> Usage:
+        """One call that used all of it."""
+        return Usage(calls=1, input_tokens=self.prompt, output_tokens=self.answer, dollars=self.dollars)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,8 +102,8 @@ class Call:
         # Written anew: of a name that comes twice in the agent's bytes we read the last, and a provider may the first.
         return json.dumps(content).encode()
 
-    def worst(self, price: ModelPrice) -> float:
-        """The most that the call can cost, in dollars.
+    def worst(self, price: ModelPrice | None) -> Worst:
+        """The most that the call can use, and what that costs where there is a price.
 
         The prompt is taken as one token for every digit of the body (some tokenizers split numbers that way), one for
         every byte of rare characters, and one for every three bytes of anything else, which is more than text, code and
@@ -93,8 +112,9 @@ class Call:
         """
         rest = len(self.body.translate(None, ONE_EACH))
         prompt = len(self.body) - rest + -(-rest // BYTES_PER_TOKEN) + self.dialect.unseen_tokens(self.json)
-        answer = self.dialect.max_output(self.json) or self.limit or price.max_output
-        return price.worst(prompt, answer * self.dialect.alternatives(self.json))
+        most = MAX_OUTPUT if price is None else price.max_output
+        answer = (self.dialect.max_output(self.json) or self.limit or most) * self.dialect.alternatives(self.json)
+        return Worst(prompt, answer, None if price is None else price.worst(prompt, answer))
 
 
 def redacted(body: bytes, secrets: tuple[str | None, ...]) -> str:

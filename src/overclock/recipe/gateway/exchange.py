@@ -42,6 +42,8 @@ class Exchange:
     complete: bool = False  # the provider ended its answer properly
     charged: Charged = "nothing"
     usage: Usage = Usage()
+    reserved_tokens: int = 0
+    doubt: str | None = None  # why the usage that was reported could not be right
 
     def as_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from overclock.errors import UsageError
 from overclock.recipe.gateway.backend import Answer, CutError, ModelBackend, UnansweredError, error_body
-from overclock.recipe.gateway.budget import Meter, RefusedError
+from overclock.recipe.gateway.budget import Meter, RefusedError, Sharing
 from overclock.recipe.gateway.call import Call
 from overclock.recipe.gateway.client_connection import Client
 from overclock.recipe.gateway.dialects import DIALECTS, DialectName
@@ -30,11 +30,12 @@ PATIENCE = 30.0  # seconds that an answer may go on when nobody reads it any mor
 class Gateway:
     """Use it as a context manager. Agents are pointed at `base_url(dialect)`.
 
-    `cap` (dollars) and `max_calls` are hard; both count from `spent`, which a resumed run takes from its
-    journal. Without a cap, a model without a price is let through and its dollars are None.
-    With a cap, a request of Codex or Gemini that sets no limit of output tokens gets `max_output` as its limit: without
-    one, every call would have to reserve the price of the longest answer that the model can give. What a provider
-    bills beside the tokens of a model (its own web search, priority tiers) is refused under a cap.
+    `cap` (dollars), `max_calls` and `max_tokens` are hard; they count from `spent`, which a resumed run takes from its
+    journal, and together with what `sharing` tells of other runs. After `seconds` no call is taken. A model without a
+    price is refused under a cap alone; with `max_tokens` or without a cap it is let through, and its dollars are None.
+    With a cap of dollars or tokens, a request of Codex or Gemini that sets no limit of output tokens gets `max_output`
+    as its limit: without one, every call would have to reserve the longest answer that the model can give. What a
+    provider bills beside the tokens of a model (its own web search, priority tiers) is refused then.
     With a `token`, only agents that present it as their API key are served; give one whenever the backend holds a key,
     since anybody on this machine can reach a loopback port.
     """
@@ -46,6 +47,9 @@ class Gateway:
         prices: Prices | None = None,
         cap: float | None = None,
         max_calls: int | None = None,
+        max_tokens: int | None = None,
+        seconds: float | None = None,
+        sharing: Sharing | None = None,
         spent: Usage = Usage(),
         recorder: Recorder | None = None,
         token: str | None = None,
@@ -54,7 +58,7 @@ class Gateway:
         patience: float = PATIENCE,
     ) -> None:
         self._backend, self._token, self._patience = backend, token, patience
-        self._meter = Meter(cap, max_calls, spent)
+        self._meter = Meter(cap, max_calls, spent, max_tokens, seconds, sharing)
         secrets = (*backend.secrets, *([token] if token else []))
         self._ledger = Ledger(self._meter, prices or Prices.load(), recorder, secrets, max_output)
         self._loopback = LoopbackServer(self._serve)
@@ -154,7 +158,7 @@ class Gateway:
         complete = ended and (reader.finished or not reader.streamed)
         whole = b"".join(passed) + body
         worked = answer.status < 400 or reader.tokens is not None  # providers do not bill an error
-        outcome = Outcome(answer.status, answer.content_type, whole, complete, reader.tokens, worked)
+        outcome = Outcome(answer.status, answer.content_type, whole, complete, reader.tokens, reader.doubt, worked)
         self._ledger.close(opened, outcome)
         if reader.streamed:
             client.send(_without_hidden(opened.call, body))

@@ -5,10 +5,12 @@ import threading
 import time
 import uuid
 
+from overclock.errors import OverclockError
 from overclock.recipe.gateway.budget import Meter, RefusedError, Reservation
-from overclock.recipe.gateway.call import Call, redacted
+from overclock.recipe.gateway.call import Call, Worst, redacted
+from overclock.recipe.gateway.dialects.unseen import LONGEST_PROMPT
 from overclock.recipe.gateway.exchange import Charged, Exchange, Recorder
-from overclock.recipe.gateway.prices import ModelPrice, Prices
+from overclock.recipe.gateway.prices import MAX_OUTPUT, ModelPrice, Prices
 from overclock.recipe.gateway.tokens import Tokens
 from overclock.recipe.gateway.usage import Usage
 
@@ -25,6 +27,7 @@ class OpenCall:
     price: ModelPrice | None
     reservation: Reservation | None  # None for what is free of charge
     exchange: Exchange
+    worst: Worst
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +39,7 @@ class Outcome:
     body: bytes = b""
     complete: bool = False
     tokens: Tokens | None = None
+    doubt: str | None = None  # why these cannot be what the call used
     worked: bool = True  # the provider may have done work, and so may ask for money
 
 
@@ -55,11 +59,16 @@ class Ledger:
         """Reserve the worst case and record the call; raises RefusedError or UnrecordedError."""
         self._require_metered(call)
         price = self._prices.find(call.model)
-        if price is not None and self._meter.cap is not None:
-            call = call.with_limit(min(self._max_output, price.max_output))
-        reservation = None
+        if self._meter.limited:
+            most = self._max_output if price is None else min(self._max_output, price.max_output)
+            call = call.with_limit(most)
+        reservation, worst = None, call.worst(price)
         if call.operation == "generate":
-            reservation = self._meter.reserve(None if price is None else call.worst(price), call.model)
+            try:
+                reservation = self._meter.reserve(worst.dollars, call.model, worst.tokens)
+            except OverclockError as error:
+                self.failure = error
+                raise UnrecordedError from error
         else:
             self._meter.check()
         exchange = self._exchange(call, reservation)
@@ -69,10 +78,10 @@ class Ledger:
             if reservation is not None:  # the call never goes out
                 self._meter.settle(reservation, Usage())
             raise
-        return OpenCall(call, price, reservation, exchange)
+        return OpenCall(call, price, reservation, exchange, worst)
 
     def _require_metered(self, call: Call) -> None:
-        what = call.dialect.unmetered(call.json) if self._meter.cap is not None else None
+        what = call.dialect.unmetered(call.json) if self._meter.limited else None
         if call.operation == "generate" and what is not None:
             raise RefusedError(
                 "not_metered",
@@ -99,6 +108,7 @@ class Ledger:
             complete=outcome.complete,
             charged=charged,
             usage=usage,
+            doubt=outcome.doubt if charged == "reservation" else None,
         )
         try:
             self._record(exchange)
@@ -123,6 +133,7 @@ class Ledger:
             opened_at=time.time(),
             request=redacted(call.body, self._all_secrets(call)),
             reserved=reservation.dollars if reservation else 0.0,
+            reserved_tokens=reservation.tokens if reservation else 0,
         )
 
     def _all_secrets(self, call: Call) -> tuple[str | None, ...]:
@@ -144,11 +155,24 @@ class Ledger:
 def _charge(opened: OpenCall, outcome: Outcome) -> tuple[Charged, Usage]:
     if opened.reservation is None:
         return "nothing", Usage()
-    tokens = outcome.tokens or Tokens()
-    cost = None if opened.price is None else opened.price.dollars(tokens)
-    if outcome.tokens is not None and outcome.complete:
-        return "usage", tokens.usage(cost)
     if not outcome.worked:
         return "nothing", Usage(calls=1)
-    reserved = opened.reservation.dollars
-    return "reservation", tokens.usage(None if reserved is None or cost is None else max(reserved, cost))
+    tokens, worst = outcome.tokens or Tokens(), opened.worst
+    cost = None if opened.price is None else opened.price.dollars(tokens)
+    if outcome.doubt is not None or _impossible(tokens, worst):
+        return "reservation", worst.usage()
+    if outcome.tokens is not None and outcome.complete:
+        return "usage", tokens.usage(cost)
+    # It broke off: what was told so far can be more than the worst case, where that was estimated too low.
+    usage = worst.usage()
+    return "reservation", dataclasses.replace(
+        usage,
+        input_tokens=max(usage.input_tokens, tokens.input),
+        output_tokens=max(usage.output_tokens, tokens.output),
+        dollars=None if worst.dollars is None or cost is None else max(worst.dollars, cost),
+    )
+
+
+def _impossible(tokens: Tokens, worst: Worst) -> bool:
+    """Whether more is reported than any model reads or writes at once."""
+    return tokens.input > max(LONGEST_PROMPT, worst.prompt) or tokens.output > max(MAX_OUTPUT, worst.answer)

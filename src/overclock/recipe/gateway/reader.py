@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from overclock.recipe.gateway.dialects import Dialect, Json
+from overclock.recipe.gateway.dialects.reported import doubt, whole
 from overclock.recipe.gateway.tokens import Tokens
 
 EVENT_STREAM = "text/event-stream"
@@ -26,11 +27,17 @@ class Reader:
         self.finished = False  # the provider has said that the answer is complete
         self._pending = b""
         self._usage: Json = {}
+        self._doubt: str | None = None  # the first of any event: a later one may put a right count over a wrong one
 
     @property
     def tokens(self) -> Tokens | None:
         """The tokens that were reported so far, or None."""
         return self.dialect.tokens(self._usage) if self._usage else None
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the tokens cannot be those of the call, in words; None if they can."""
+        return self._doubt or (self.dialect.doubt(self._usage) if self._usage else None)
 
     def feed(self, chunk: bytes) -> None:
         """Read the next bytes of the answer."""
@@ -63,7 +70,10 @@ class Reader:
         if isinstance(usage, dict):
             # Several events of one stream may tell a usage. Each tells the sum so far, of all or of some counts, and
             # some providers put zeros where they repeat nothing: the largest count is the last one that was meant.
+            self._doubt = self._doubt or doubt(usage, self.dialect.counts)
             _keep_largest(self._usage, usage)
+        elif usage is not None:
+            self._doubt = self._doubt or f"the usage is {type(usage).__name__} and no object"
 
 
 def split_events(stream: bytes) -> list[bytes]:
@@ -97,5 +107,5 @@ def _keep_largest(known: Json, told: dict[str, Any]) -> None:
             inner = known.setdefault(name, {})
             if isinstance(inner, dict):
                 _keep_largest(inner, value)
-        elif isinstance(value, int):
-            known[name] = max(known.get(name, 0), value)
+        elif (number := whole(value)) is not None and not isinstance(known.get(name), dict):
+            known[name] = max(known.get(name, 0), number)

@@ -15,6 +15,7 @@ from overclock.recipe.loop.context import RunContext, Stop
 from overclock.recipe.project.project import ModulePlan
 from overclock.recipe.runs.cost import REFUSED as PAYMENT_REQUIRED
 from overclock.recipe.runs.cost import spending
+from overclock.recipe.runs.elapsed import seconds_left, worked_seconds
 from overclock.recipe.runs.session import JournalSession
 from overclock.recipe.runs.vocabulary import REFUSED, Facts
 from overclock.recipe.runs.words import level_words
@@ -82,9 +83,10 @@ class Tasks:
             module=None if request.module is None else request.module.name,
             prompt=self._session.journal.store(text.encode()), **more,
         )  # fmt: skip
-        return Task(
-            task, request.purpose, text, folder, self._context.project.limits.agent_seconds, None, request.iteration
-        )
+        limits = self._context.project.limits
+        left = seconds_left(limits.wall_seconds, self._session.journal.events())
+        seconds = limits.agent_seconds if left is None else min(limits.agent_seconds, left)
+        return Task(task, request.purpose, text, folder, seconds, None, request.iteration)
 
     def _work(self, task: str, request: TaskRequest, start: Frozen | None) -> Facts:
         began, folder = time.monotonic(), self._context.run.candidate
@@ -156,9 +158,17 @@ class Tasks:
 
     def require_budget(self) -> None:
         """Stop the run if the budget is spent: for agents that report their own costs, which no gateway can refuse."""
-        cap, spent = self._context.project.limits.dollars, self._dollars()
-        if cap is not None and spent is not None and spent >= cap:
+        limits, events = self._context.project.limits, self._session.journal.events()
+        cost = spending(events).so_far()
+        if limits.dollars is not None and cost.dollars is not None and cost.dollars >= limits.dollars:
             raise Stop("out of budget", f"The budget is spent; raise it and resume to go on.{self._spent()}")
+        for limit, used, what in (
+            (limits.tokens, cost.tokens, "tokens"),
+            (limits.requests, cost.calls, "model calls"),
+            (limits.wall_seconds, worked_seconds(events), "seconds of work"),
+        ):
+            if limit is not None and used is not None and used >= limit:
+                raise Stop("out of budget", f"The limit of {limit:,} {what} is reached; raise it and resume to go on.")
 
     def _spent(self) -> str:
         cap, spent = self._context.project.limits.dollars, self._dollars()

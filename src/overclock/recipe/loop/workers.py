@@ -21,8 +21,10 @@ from overclock.recipe.gateway.usage import Usage
 from overclock.recipe.loop.context import RunOptions
 from overclock.recipe.project.project import Project
 from overclock.recipe.runs.cost import spending
+from overclock.recipe.runs.elapsed import seconds_left
 from overclock.recipe.runs.recorder import JournalRecorder, recorded
 from overclock.recipe.runs.run import Run
+from overclock.recipe.runs.shared_spending import SharedSpending
 from overclock.recipe.sandbox import Sandbox
 from overclock.recipe.sandbox.forward import free_ports
 from overclock.recipe.sandbox.rights import agent_rights
@@ -106,6 +108,10 @@ def workers(project: Project, run: Run, options: RunOptions, program: "Program |
                 recording or options.backend or _providers(options),
                 prices=Prices.load(options.prices) if recording is None else Prices((), None),  # nobody is paid
                 cap=project.limits.dollars if recording is None else None,
+                max_calls=project.limits.requests if recording is None else None,
+                max_tokens=project.limits.tokens if recording is None else None,
+                seconds=seconds_left(project.limits.wall_seconds, run.journal.events()),
+                sharing=SharedSpending(run.journal.path) if recording is None else None,
                 spent=_spent(run),
                 recorder=JournalRecorder(run.journal),
                 token=token,
@@ -140,7 +146,10 @@ class _At:
 def _spent(run: Run) -> Usage:
     """What the gateway counts from: nothing, a sum, or an amount that nobody knows."""
     cost = spending(run.journal.events()).so_far()
-    return Usage(dollars=0.0 if cost.metered is None and cost.dollars is None else cost.dollars)
+    return Usage(
+        calls=cost.calls or 0, input_tokens=cost.tokens or 0,
+        dollars=0.0 if cost.metered is None and cost.dollars is None else cost.dollars,
+    )  # fmt: skip
 
 
 def _named(

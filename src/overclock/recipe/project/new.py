@@ -1,6 +1,7 @@
 """A new project from a reference: what the survey found, written down so that a person can check and change it."""
 
 import dataclasses
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from overclock.recipe.project.new_contract import contract_of
 from overclock.recipe.project.new_scenarios import write_scenarios
 from overclock.recipe.project.project import (
     FILE,
+    UNFINISHED,
     AgentChoice,
     Judging,
     Limits,
@@ -108,7 +110,7 @@ def new_project(
         judging=judging,
     )
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as unfinished:
+    with tempfile.TemporaryDirectory(prefix=f"{UNFINISHED}{os.getpid()}-", dir=folder.parent) as unfinished:
         staged = dataclasses.replace(project, folder=Path(unfinished))
         for one in modules:
             write_whole(module_file(staged.folder, one.name), one.text.encode())

@@ -1,6 +1,6 @@
 """The contract of a new project: what the two sides must agree on, as far as watching the reference tells."""
 
-import re
+from collections.abc import Mapping
 
 from gymnasium.spaces import Box
 
@@ -10,6 +10,7 @@ from overclock.recipe.contract.tolerances import Numbers, closeness
 from overclock.recipe.survey.live.draws import Draws
 from overclock.recipe.survey.live.profile import Profile
 from overclock.recipe.survey.static.source import Source
+from overclock.recording.codec import prefixes
 from overclock.recording.floats import Floats
 from overclock.recording.observations import NUMBERS
 
@@ -36,7 +37,8 @@ def contract_of(source: Source, seen: Profile) -> ContractFile:
         draws[when] = _draws(when, drawn)
     _require_whole_state(seen)
     used = [one for one in seen.fields if one.used]
-    fields = tuple(StateField(_name(one.path), one.path, one.dtype, one.shape, one.low, one.high) for one in used)
+    names = prefixes([one.path for one in used])
+    fields = tuple(StateField(names[one.path], one.path, one.dtype, one.shape, one.low, one.high) for one in used)
     if not fields:
         raise UsageError(f"Nothing that changes was found in {source.class_name}, so there is no state to compare.")
     return ContractFile(
@@ -44,7 +46,7 @@ def contract_of(source: Source, seen: Profile) -> ContractFile:
         reset_draws=draws["reset"],
         step_draws=draws["step"],
         set_state=seen.restored.works,
-        precisions=closeness(_numbers(seen)),
+        precisions=closeness(_numbers(seen, names)),
     )
 
 
@@ -64,7 +66,7 @@ def _require_whole_state(seen: Profile) -> None:
         )
 
 
-def _numbers(seen: Profile) -> Numbers:
+def _numbers(seen: Profile, names: Mapping[str, str]) -> Numbers:
     floats = [one for one in seen.fields if one.used and one.kind == "float"]
     sizes = {f"state.{one.path}": max(abs(one.low), abs(one.high)) for one in floats}
     shown = str(seen.observation_space.dtype) if isinstance(seen.observation_space, Box) else ""
@@ -75,24 +77,24 @@ def _numbers(seen: Profile) -> Numbers:
         sizes["reward"] = max(largest, abs(seen.reward_low), abs(seen.reward_high))
     fields = {name: seen.floats.get(name, Floats.of_size(size)) for name, size in sizes.items()}
     return Numbers(
-        fields={_field_key(name): one for name, one in fields.items()},
-        listed=frozenset(map(_field_key, fields)),
+        fields={_field_key(name, names): one for name, one in fields.items()},
+        listed=frozenset(_field_key(name, names) for name in fields),
         rounded_rewards=seen.rounded_rewards,
         single_observations=shown == "float32",
-        limits={_contract_place(place): values for place, values in seen.rounding.limits.items()},
+        limits={_contract_place(place, names): values for place, values in seen.rounding.limits.items()},
     )
 
 
-def _field_key(place: str) -> str:
+def _field_key(place: str, names: Mapping[str, str]) -> str:
     """'state.player.pos' by the name of its field: 'state.player_pos'; outputs keep their names."""
     path = place.removeprefix("state.")
-    return place if path == place else f"state.{_name(path)}"
+    return place if path == place else f"state.{names[path]}"
 
 
-def _contract_place(place: str) -> str:
+def _contract_place(place: str, names: Mapping[str, str]) -> str:
     """'player.pos[0]' by the name of its field: 'player_pos[0]'."""
     path, bracket, index = place.partition("[")
-    return f"{_name(path)}{bracket}{index}"
+    return f"{names[path]}{bracket}{index}"
 
 
 def _draws(when: str, drawn: Draws) -> tuple[DrawField, ...]:
@@ -105,7 +107,3 @@ def _draws(when: str, drawn: Draws) -> tuple[DrawField, ...]:
         DrawField(f"{call.method}_{number}", call.method, call.call.partition("(")[2].removesuffix(")"), call.shape)
         for number, call in enumerate(drawn.calls)
     )
-
-
-def _name(path: str) -> str:
-    return re.sub(r"\W+", "_", path).strip("_").lstrip("_") or "state"

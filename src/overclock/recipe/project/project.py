@@ -25,6 +25,7 @@ from overclock.verify.transfer.plan import MIN_EPISODES
 
 SCHEMA = "overclock.project/1"
 FILE = "overclock.toml"
+UNFINISHED = ".overclock-unfinished-"  # with a process number, the folder in which it writes a new project
 Target = Literal["jax", "rust"]
 LEVELS = (1, 2, 3, 4)
 MOST_CANDIDATES = 16  # side by side: each is an agent's program, and all share this machine
@@ -81,6 +82,9 @@ class Limits:
     """How much a run may cost, and how long each part of it may take."""
 
     dollars: float | None = number(10.0, least=0)  # None, in the file "unlimited": no limit
+    tokens: int | None = number(None, least=0)  # of prompts and answers together
+    requests: int | None = number(None, least=0)  # calls of a model
+    wall_seconds: float | None = number(None, above=0)  # of work, without the time between a stop and a resume
     iterations: int = number(50, least=1)  # at one level, before a person is asked
     agent_seconds: float = number(900.0, above=0)  # one call of an agent
     timeout: float = number(120.0, above=0)  # one answer of a side under comparison
@@ -167,6 +171,9 @@ class Changes:
     budget: float | None = None
     levels: tuple[int, ...] | None = None
     candidates: int | None = None
+    tokens: int | None = None
+    requests: int | None = None
+    wall_seconds: float | None = None
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Changes":
@@ -189,6 +196,9 @@ class Changes:
             agent = dataclasses.replace(agent, candidates=self.candidates)
         if self.budget is not None:
             limits = dataclasses.replace(limits, dollars=self.budget)
+        for name in ("tokens", "requests", "wall_seconds"):
+            if (value := getattr(self, name)) is not None:
+                limits = dataclasses.replace(limits, **{name: value})
         if self.levels is not None:
             judging = dataclasses.replace(judging, levels=tuple(sorted(set(self.levels))))
         return dataclasses.replace(project, agent=agent, limits=limits, judging=judging)
@@ -230,8 +240,8 @@ def format_project(project: Project) -> str:
     lines = [f'schema = "{SCHEMA}"', *toml_pairs({"name": project.name, "target": project.target}), ""]
     for name in PARTS:
         values = dataclasses.asdict(getattr(project, name))
-        if "dollars" in values and values["dollars"] is None:
-            values["dollars"] = UNLIMITED
+        if name == "limits":
+            values = {key: UNLIMITED if value is None else value for key, value in values.items()}
         lines += [f"[{name}]", *toml_pairs(values), ""]
     lines.append("# Translated one after the other; a module comes after those it depends on.")
     for module in project.modules:

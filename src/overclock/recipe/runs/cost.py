@@ -49,7 +49,7 @@ class Spending:
     """Reads a journal event by event; `so_far()` says what was spent up to there, `of_task(id)` by one task."""
 
     def __init__(self) -> None:
-        self._opened: dict[str, float | None] = {}
+        self._opened: dict[str, Usage] = {}  # what was reserved
         self._closed: dict[str, Usage] = {}
         self._refused = 0
         self._owner: dict[str, str | None] = {}  # call -> task, where exactly one was under way
@@ -71,7 +71,9 @@ class Spending:
                 usage = facts["usage"]
                 self._told.setdefault(facts["task"], []).append(None if usage is None else Usage(**usage))
             case "call opened":
-                self._opened[facts["call"]] = facts["reserved_dollars"]
+                # How a prompt and an answer share the tokens is not written; a limit counts their sum.
+                tokens = facts.get("reserved_tokens", 0)
+                self._opened[facts["call"]] = Usage(calls=1, input_tokens=tokens, dollars=facts["reserved_dollars"])
                 self._belongs(facts["call"])
             case "call closed":
                 if facts["call"] not in self._opened:
@@ -98,7 +100,7 @@ class Spending:
     def _cost(self, calls: Collection[str], tasks: Iterable[str]) -> Cost:
         closed = [self._closed[call] for call in calls if call in self._closed]
         unclosed = [call for call in calls if call not in self._closed]
-        reserved = [Usage(calls=1, dollars=self._opened[call]) for call in unclosed]
+        reserved = [self._opened[call] for call in unclosed]
         told = [usage for task in tasks if task not in self._metered for usage in self._told[task]]
         known = [usage for usage in told if usage is not None]
         cost = _described(_sum(closed + reserved), _sum(known), len(unclosed), len(told) - len(known))

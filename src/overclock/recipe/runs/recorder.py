@@ -25,6 +25,7 @@ class JournalRecorder:
                 dialect=exchange.dialect,
                 model=exchange.model,
                 reserved_dollars=exchange.reserved,
+                reserved_tokens=exchange.reserved_tokens,
             )
             return
         self._journal.append(

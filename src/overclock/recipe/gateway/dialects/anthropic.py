@@ -1,6 +1,6 @@
 """Anthropic Messages: Claude Code and every Claude model."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import ClassVar
 
 from overclock.recipe.gateway.dialects.base import Dialect, Entry, Operation, Tool
@@ -53,6 +53,17 @@ class Anthropic(Dialect):
             output=count(usage, "output_tokens"),
             reasoning=count(usage, "output_tokens_details", "thinking_tokens"),
         )
+
+    @property
+    def counts(self) -> Collection[str]:
+        return {
+            *("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
+            *("cache_creation.ephemeral_5m_input_tokens", "cache_creation.ephemeral_1h_input_tokens"),
+            "output_tokens_details.thinking_tokens",
+        }
+
+    def tells_output(self, usage: Json) -> bool:
+        return "output_tokens" in usage
 
     def finishes(self, event: Json) -> bool:
         return event.get("type") == "message_stop" or bool((event.get("delta") or {}).get("stop_reason"))

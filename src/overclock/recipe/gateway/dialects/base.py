@@ -2,10 +2,11 @@
 
 import abc
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Literal
 
-from overclock.recipe.gateway.dialects.fields import Json
+from overclock.recipe.gateway.dialects.fields import Json, count
+from overclock.recipe.gateway.dialects.reported import doubt
 from overclock.recipe.gateway.dialects.unseen import unseen_tokens
 from overclock.recipe.gateway.tokens import Tokens
 
@@ -57,6 +58,34 @@ class Dialect(abc.ABC):
     @abc.abstractmethod
     def tokens(self, usage: Json) -> Tokens:
         """The counts of such an object."""
+
+    @property
+    @abc.abstractmethod
+    def counts(self) -> Collection[str]:
+        """The names of all counts that `tokens` reads or that only repeat others, with a dot where they are nested."""
+
+    def doubt(self, usage: Json) -> str | None:
+        """Why a whole usage cannot be what the call used, in words; None if it can."""
+        wrong, told, total = doubt(usage, self.counts), self.tokens(usage), self.total(usage)
+        if wrong is not None:
+            return wrong
+        if told.input == 0:
+            return "the tokens of the prompt are missing"
+        if not self.tells_output(usage):
+            return "the tokens of the answer are missing"
+        if told.cached + told.cache_write > told.input or told.reasoning > told.output:
+            return "a part of the tokens is more than all of them"
+        if total > told.input + told.output:
+            return "its total is more than the tokens that it names"
+        return None
+
+    def total(self, usage: Json) -> int:
+        """All tokens of the call, as the provider adds them up; 0 where it does not."""
+        return count(usage, "total_tokens")
+
+    @abc.abstractmethod
+    def tells_output(self, usage: Json) -> bool:
+        """Whether it says how long the answer was."""
 
     @abc.abstractmethod
     def finishes(self, event: Json) -> bool:

@@ -10,6 +10,8 @@ def count(usage: Any, *names: str) -> int:
     """A count inside nested objects; 0 where it is missing or null."""
     for name in names:
         usage = usage.get(name) if isinstance(usage, dict) else None
+    if isinstance(usage, float) and usage.is_integer():
+        return int(usage)
     return usage if isinstance(usage, int) else 0
 
 

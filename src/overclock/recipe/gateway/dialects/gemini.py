@@ -1,7 +1,7 @@
 """Gemini generateContent and streamGenerateContent: Gemini CLI."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import ClassVar
 
 from overclock.recipe.gateway.dialects.base import ORDINARY_TIERS, Dialect, Entry, Operation, Tool
@@ -62,6 +62,19 @@ class Gemini(Dialect):
             output=count(usage, "candidatesTokenCount") + thoughts,
             reasoning=thoughts,
         )
+
+    @property
+    def counts(self) -> Collection[str]:
+        return {
+            *("promptTokenCount", "toolUsePromptTokenCount", "cachedContentTokenCount", "candidatesTokenCount"),
+            *("thoughtsTokenCount", "totalTokenCount"),
+        }
+
+    def total(self, usage: Json) -> int:
+        return count(usage, "totalTokenCount")
+
+    def tells_output(self, usage: Json) -> bool:
+        return any(name in usage for name in ("candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"))
 
     def finishes(self, event: Json) -> bool:
         blocked = isinstance(event.get("promptFeedback"), dict) and "blockReason" in event["promptFeedback"]
