@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any
 
+from overclock.recording.floats import Floats
 from overclock.recording.shapes import Leaf, Shape
 from overclock.translate.ir.nodes import Block, Operand, Var
 from overclock.translate.ir.sites import DrawSite
@@ -47,6 +48,7 @@ class Program:
     stored_observation: bool
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)  # of plain numbers, as seen
     largest_reward: float = 0.0
+    floats: dict[str, Floats] = dataclasses.field(default_factory=dict)  # as `survey_floats` finds them
     rounded_rewards: bool = False  # whether a reward is no float32
     mixed: bool = False  # whether a float of the state changes its dtype in the reference
     restart: tuple[str, ...] = ()  # state that a reset of the reference leaves as it was

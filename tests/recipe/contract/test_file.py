@@ -13,8 +13,10 @@ from overclock.recipe.contract.file import (
     format_contract,
     load_contract,
 )  # fmt: skip
+from overclock.verify.tolerance import Tolerance
 
-CLOSE = Closeness({"state": 1e-12, "obs": 1e-7}, {"state": 1e-9, "x": 1e-6}, "another 'sin'", 100)
+PARTS = Tolerance((1e-9, 3e-7), 1.5e-14, (False, True))
+CLOSE = Closeness({"state": 1e-12, "obs": 1e-7}, {"state": 1e-9, "x": 1e-6, "reward": PARTS}, "another 'sin'", 100)
 CONTRACT = ContractFile(
     state=(StateField("x", "state[0]", "float64", (), -1.5, 2.0), StateField("hands", 'hands["me"]', "int8", (2, 3))),
     reset_draws=(DrawField("uniform_0", "uniform", "low=-1, high=1", (4,)),),
@@ -32,6 +34,15 @@ def written(tmp_path, text):
 
 def test_a_contract_is_read_as_it_was_written(tmp_path):
     assert load_contract(written(tmp_path, format_contract(CONTRACT))) == CONTRACT
+
+
+def test_a_tolerance_is_a_number_or_a_table_of_its_parts(tmp_path):
+    text = format_contract(CONTRACT)
+    assert "x = 1e-06" in text or "x = 1e-6" in text
+    assert "reward = {absolute = [1e-09, 3e-07], relative = 1.5e-14, whole = [false, true]}" in text
+    fields = {field.name: field for field in load_contract(written(tmp_path, text)).contracts()["float64"].fields}
+    assert fields["reward"].tolerance("free_running") == PARTS
+    assert fields["state.x"].tolerance("free_running") == Tolerance(1e-6)
 
 
 def test_the_verifier_gets_every_field_with_its_tolerance():
@@ -53,6 +64,11 @@ def test_the_verifier_gets_every_field_with_its_tolerance():
         (lambda text: text + "\n[float16]\n", "unknown part 'float16'"),
         (lambda text: text.replace('reason = "another \'sin\'"', 'reason = ""'), "needs a reason"),
         (lambda text: text.replace("state = 1e-12", "state = -1.0"), "not negative"),
+        (lambda text: text.replace("state = 1e-12", "state = {absolut = 1.0}"), "write a number"),
+        (lambda text: text.replace("state = 1e-12", 'state = {absolute = "1"}'), "absolute = 1"),
+        (lambda text: text.replace("state = 1e-12", "state = {relative = [1.0]}"), "relative = "),
+        (lambda text: text.replace("state = 1e-12", "state = {relative = 1.0, whole = 1}"), "whole = 1"),
+        (lambda text: text.replace("state = 1e-12", "state = {relative = inf}"), "finite"),
         (lambda text: text.replace('read = "state[0]"', 'reads = "state[0]"'), "reads"),
         (lambda text: text[: text.index("[float64]")], "neither"),
         (lambda text: "this is no TOML", "not usable"),

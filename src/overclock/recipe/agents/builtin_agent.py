@@ -27,7 +27,10 @@ from overclock.recipe.project.project import Project, Target
 from overclock.recipe.references.reference import registered
 from overclock.recipe.references.stored_observations import FIELD, can_store, stored_shape
 from overclock.recipe.survey.live.loading import require_from
+from overclock.recording.codec import InstanceCodec
 from overclock.recording.errors import UnsupportedError
+from overclock.recording.float_survey import survey_floats
+from overclock.recording.floats import Floats
 from overclock.recording.sites.call_sites import file_of
 from overclock.recording.sites.generators import LaneGenerators
 from overclock.recording.sites.install import hooked
@@ -68,6 +71,7 @@ def program_of(name: str, make: Mapping[str, Any], path: str = "") -> Program:
             f"The reference cannot be played ({said}); see that Python can import it, make it and reset it."
         ) from error
     program = compiler.program()
+    program.floats = _floats(instance, program)
     if program.stored_observation and not can_store(compiler.played, program):
         shown = source_of(inspect.unwrap(type(compiler.played.unwrapped).step))
         reason = "its observation is no function of its state that could be found, so no state can be shown"
@@ -95,16 +99,34 @@ def _held(close: Closeness) -> Closeness:
     return dataclasses.replace(close, per_step=per_step, free_running=running)
 
 
+def _floats(instance: Callable[[], gymnasium.Env], program: Program) -> dict[str, Floats]:
+    """The float fields of a reference that is played once more; none where its state cannot be read all the time."""
+    codec = InstanceCodec(program.shapes)
+
+    def read(env: gymnasium.Env) -> dict[str, np.ndarray]:
+        return {f"state.{name}": value for name, value in codec.read(env).items()}
+
+    try:
+        with hooked():
+            return survey_floats(instance(), read)
+    except Exception:  # a list that has no room here, say; the ranges that were seen before have to do
+        return {}
+
+
 def _numbers(program: Program) -> Numbers:
-    floats = [leaf.name for leaf in program.state if np.dtype(leaf.dtype).kind == "f"]
-    seen = {name: max(map(abs, bounds)) for name, bounds in program.ranges.items()}
+    seen = {f"state.{name}": max(map(abs, bounds)) for name, bounds in program.ranges.items()}
     shown = np.dtype(program.observe.results["obs"].type.dtype)
+    sizes = {f"state.{leaf.name}": 1.0 for leaf in program.state if np.dtype(leaf.dtype).kind == "f"} | seen
+    names = [f"state.{leaf.name}" for leaf in program.state if np.dtype(leaf.dtype).kind == "f"]
+    names += ["obs"] if shown.kind == "f" else []
+    if names or program.rounded_rewards:
+        names.append("reward")
+    sizes |= {"obs": max(seen.values(), default=1.0), "reward": max(1.0, program.largest_reward, *seen.values())}
     return Numbers(
-        largest=max((seen.get(name, 1.0) for name in floats), default=None),
-        largest_reward=program.largest_reward,
+        fields={name: program.floats.get(name, Floats.of_size(sizes[name])) for name in names},
+        listed=frozenset(["obs", *(f"state.{name}" for name in InstanceCodec(program.shapes).plain)]),
         rounded_rewards=program.rounded_rewards,
-        observations=str(shown),
-        largest_observation=max(seen.values(), default=1.0) if shown.kind == "f" else None,
+        single_observations=shown == np.float32,
         mixed=program.mixed,
     )
 

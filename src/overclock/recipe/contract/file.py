@@ -19,32 +19,42 @@ from overclock.recipe.contract.codec import load_shapes, require_codec, require_
 from overclock.recipe.contract.fields import DrawField, StateField
 from overclock.recipe.contract.thresholds import FIELDS as LIMITED
 from overclock.recipe.contract.thresholds import Limits
+from overclock.recipe.contract.tolerance_value import parse_tolerance, tolerance_value
 from overclock.recipe.contract.toml_text import toml_pairs, toml_value
 from overclock.recording.shape_json import codec_to_json
 from overclock.recording.shapes import Shape
 from overclock.verify.contract import Contract, Field, Precision
+from overclock.verify.tolerance import EXACT, Tolerance
 
 SCHEMA = "overclock.contract/1"
 FILE = "contract.toml"
 OUTPUTS = ("obs", "reward")
+OUTPUTS_OF_STATE = tuple(f"state.{name}" for name in OUTPUTS)  # state fields that are called as an output is
 
 
 @dataclasses.dataclass(frozen=True)
 class Closeness:
     """How far floats of one precision may be apart, by `state`, `obs`, `reward` or a field's own name.
 
-    `limits` are thresholds next to which rounding may turn a flag.
+    A number alone is a tolerance that is absolute. `limits` are thresholds next to which rounding may turn a flag.
     """
 
-    per_step: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    free_running: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    per_step: Mapping[str, Tolerance] = dataclasses.field(default_factory=dict)
+    free_running: Mapping[str, Tolerance] = dataclasses.field(default_factory=dict)
     reason: str = ""
     free_running_steps: int | None = None
     limits: Limits | None = None
 
-    def of(self, name: str, group: str) -> tuple[float, float]:
+    def __post_init__(self) -> None:
+        for table in ("per_step", "free_running"):
+            given = {name: parse_tolerance(name, value) for name, value in getattr(self, table).items()}
+            object.__setattr__(self, table, given)
+
+    def of(self, name: str, group: str) -> tuple[Tolerance, Tolerance]:
         """The tolerances (per step, free running) of a field: its own, or those of its group."""
-        given = [table.get(name, table.get(group, 0.0)) for table in (self.per_step, self.free_running)]
+        keys = (name, *([name.removeprefix("state.")] if name not in OUTPUTS_OF_STATE else []), group)
+        tables = (self.per_step, self.free_running)
+        given = [next((table[key] for key in keys if key in table), EXACT) for table in tables]
         return given[0], given[1]
 
 
@@ -93,8 +103,11 @@ class ContractFile:
 
     @staticmethod
     def _field(name: str, exact: bool, close: Closeness, group: str) -> Field:
-        per_step, free_running = (0.0, 0.0) if exact else close.of(name.removeprefix("state."), group)
-        return Field(name, per_step, free_running, close.reason if per_step or free_running else "")
+        step, free = (EXACT, EXACT) if exact else close.of(name, group)
+        return Field(
+            name, step.absolute, free.absolute, close.reason if step or free else "",
+            per_step_relative=step.relative, free_running_relative=free.relative, whole=step.whole or free.whole,
+        )  # fmt: skip
 
 
 def load_contract(path: Path) -> ContractFile:
@@ -147,6 +160,10 @@ def write_contract(contract: ContractFile, folder: Path) -> None:
     write_whole(folder / FILE, format_contract(contract).encode())
 
 
+def _values(table: Mapping[str, Tolerance]) -> dict[str, Any]:
+    return {name: tolerance_value(tolerance) for name, tolerance in table.items()}
+
+
 def format_contract(contract: ContractFile) -> str:
     """The text of a contract.toml, with the comments that a reader needs."""
     lines = [
@@ -168,10 +185,15 @@ def format_contract(contract: ContractFile) -> str:
         for draw in draws:
             lines += [f"[[draws.{when}]]", *toml_pairs(dataclasses.asdict(draw)), ""]
     for precision, close in contract.precisions.items():
-        lines += ["# Largest harmless differences; what is not listed must be equal bit for bit.", f"[{precision}]"]
+        lines += ["# Largest harmless differences; what is not listed must be equal bit for bit."]
+        lines += [
+            "# Each element may be off by absolute + relative * (its size in the reference); a list has a number per"
+        ]
+        lines += ["# element. `whole`: where the reference has a whole number below 2^24, it must be equal."]
+        lines += [f"[{precision}]"]
         lines += toml_pairs({"reason": close.reason, "free_running_steps": close.free_running_steps})
         for table in ("per_step", "free_running"):
-            lines += ["", f"[{precision}.{table}]", *toml_pairs(dict(getattr(close, table)))]
+            lines += ["", f"[{precision}.{table}]", *toml_pairs(_values(getattr(close, table)))]
         if close.limits is not None:
             lines += ["", "# Next to these thresholds a flag may fall either way; such flags are counted."]
             lines += [f"[{precision}.limits]", *toml_pairs(dataclasses.asdict(close.limits))]

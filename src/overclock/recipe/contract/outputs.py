@@ -11,8 +11,11 @@ from overclock.verify.contract import Precision
 from overclock.verify.property.distribution import REASON as CHANCE
 from overclock.verify.property.module import Output
 from overclock.verify.sides.subject import Arrays
+from overclock.verify.tolerance import EXACT, WHOLE, Tolerance
 
 BOUNDARY_STATES = 256
+MOST_RELATIVE = 64 * 2.0**-23  # of a tolerance that was given as one number: a few dozen roundings of a float32
+CANCELLED = 4  # times the relative part of an element's largest value: nothing is known of a function's terms
 WIDER = 1.1  # boundary values reach this far beyond what was seen
 
 Outputs = dict[Precision, tuple[Output, ...]]
@@ -20,9 +23,27 @@ Outputs = dict[Precision, tuple[Output, ...]]
 
 def output(name: str, group: str, close: Closeness, exact: bool = False) -> Output:
     """An output with the contract's tolerance for one step; whole numbers and flags are equal."""
-    tolerance = 0.0 if exact else close.of(name, group)[0]
-    # Boundary values can be far larger than what play shows, and rounding grows with them.
-    return Output(name, absolute=tolerance, relative=tolerance, reason=close.reason if tolerance else "")
+    allowed = EXACT if exact else close.of(f"state.{name}" if group == "state" else name, group)[0]
+    if allowed and not allowed.relative:
+        # Boundary values can be far larger than what play shows, and rounding grows with them.
+        allowed = dataclasses.replace(allowed, relative=min(allowed.largest_absolute, MOST_RELATIVE))
+    return _held(name, allowed, close.reason)
+
+
+def of_function(name: str, close: Closeness, expected: np.ndarray) -> Output:
+    """A result of a function that is checked alone, whose terms nobody knows: by its own elements' sizes."""
+    part = max((one.relative for one in close.per_step.values()), default=0.0)
+    if not part or expected.dtype.kind != "f":
+        return output(name, "state", close, exact=expected.dtype.kind != "f")
+    values = np.asarray(expected, np.float64).reshape(len(expected), -1)
+    sizes = np.where(np.isfinite(values), np.abs(values), 0.0)
+    whole = ((sizes == np.round(sizes)) & (sizes < WHOLE)).all(axis=0)
+    absolute = tuple((CANCELLED * part * sizes.max(axis=0, initial=0.0)).tolist())
+    return _held(name, Tolerance(absolute, part, tuple(whole.tolist())), close.reason)
+
+
+def _held(name: str, allowed: Tolerance, reason: str) -> Output:
+    return Output(name, allowed.absolute, allowed.relative, reason if allowed else "", whole=allowed.whole)
 
 
 def limited(of_step: Output, limits: Limits | None) -> Output:

@@ -6,7 +6,7 @@ what cannot is listed with the reason, and is checked as a part of the environme
 
 import dataclasses
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from overclock.entry_point import EntryPoint
 from overclock.errors import UsageError
 from overclock.recipe.contract.file import Closeness, ContractFile, load_contract
 from overclock.recipe.contract.modules import step_from_boundary
-from overclock.recipe.contract.outputs import output
+from overclock.recipe.contract.outputs import of_function
 from overclock.recipe.judging.verdict import ComparedFunction, FunctionsGate, FunctionsLevel
 from overclock.recipe.project.project import ModulePlan, checkable
 from overclock.verify.contract import Precision
@@ -101,7 +101,8 @@ class FunctionRecorder:
         found = {}
         for name, sample in self._recorder.samples.items():
             try:
-                cases = collect(_module(name, [RESULT], {"float64": Closeness()}), sample.kept(), (), sample.calls)
+                module = _module(name, {RESULT: np.zeros(1)}, {"float64": Closeness()})
+                cases = collect(module, sample.kept(), (), sample.calls)
             except (UsageError, ValueError) as error:
                 self._not_checked[name] = str(error).partition("\n")[0]
             else:
@@ -152,7 +153,7 @@ class FunctionRunner:
         return run_batch(lambda env, params, given: _named(found(**given)), None, None, inputs, count)
 
 
-def _module(name: str, expected: Iterable[str], precisions: Mapping[Precision, Closeness]) -> Module:
+def _module(name: str, expected: Arrays, precisions: Mapping[Precision, Closeness]) -> Module:
     """A function as level 1 knows it, as close as the contract wants states to be."""
     return Module(
         name=name.partition(":")[2],
@@ -160,7 +161,7 @@ def _module(name: str, expected: Iterable[str], precisions: Mapping[Precision, C
         case=_case,
         performance=lambda env, params, inputs: {},
         exercises=(),
-        outputs={precision: tuple(output(one, "state", close) for one in expected)
+        outputs={precision: tuple(of_function(one, close, values) for one, values in expected.items())
                  for precision, close in precisions.items()},
     )  # fmt: skip
 

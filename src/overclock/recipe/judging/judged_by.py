@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
+
+from overclock.recipe.contract.tolerance_value import parse_tolerance
 from overclock.recipe.project.project import Project
 from overclock.recipe.runs.journal import Journal
 from overclock.verify.contract import Precision
@@ -45,13 +48,19 @@ def store_rules(journal: Journal, project: Project, scenarios: Path) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Tolerance:
-    """How far a field or a group of fields may be apart in one precision, and why."""
+    """How far a field or a group of fields may be apart in one precision, and why.
+
+    Absolute parts are those of the element where they are largest; `whole` says that some whole numbers must be equal.
+    """
 
     precision: str
     of: str
     per_step: float
     free_running: float
     reason: str
+    per_step_relative: float = 0.0
+    free_running_relative: float = 0.0
+    whole: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,9 +94,15 @@ def _rows(precision: str, close: Mapping[str, Any]) -> list[Tolerance]:
     """A row per group or field that may differ; one that says nothing else is exact."""
     step, free = close.get("per_step", {}), close.get("free_running", {})
     reason = close.get("reason", "")
-    rows = [
-        Tolerance(precision, of, step.get(of, 0.0), free.get(of, 0.0), reason) for of in dict.fromkeys((*step, *free))
-    ]
+    rows = []
+    for of in dict.fromkeys((*step, *free)):
+        one, other = (parse_tolerance(of, table.get(of, 0.0)) for table in (step, free))
+        rows.append(
+            Tolerance(
+                precision, of, one.largest_absolute, other.largest_absolute, reason,
+                one.relative, other.relative, bool(np.any(one.whole)),
+            )
+        )  # fmt: skip
     if near := close.get("limits", {}):
         flags, margin = f"flags, beside a threshold of {', '.join(near.get('at', {}))}", near.get("margin")
         rows.append(Tolerance(precision, flags, margin, margin, near.get("reason")))

@@ -11,6 +11,7 @@ from overclock.recipe.survey.live.draws import Draws
 from overclock.recipe.survey.live.profile import Profile
 from overclock.recipe.survey.static.source import Source
 from overclock.recording.codec import prefixes
+from overclock.recording.floats import Floats
 from overclock.recording.observations import NUMBERS
 
 
@@ -67,15 +68,27 @@ def _require_whole_state(seen: Profile) -> None:
 
 def _numbers(seen: Profile, names: Mapping[str, str]) -> Numbers:
     floats = [one for one in seen.fields if one.used and one.kind == "float"]
+    sizes = {f"state.{one.path}": max(abs(one.low), abs(one.high)) for one in floats}
+    shown = str(seen.observation_space.dtype) if isinstance(seen.observation_space, Box) else ""
+    largest = max(sizes.values(), default=1.0)
+    if shown.startswith("float"):
+        sizes["obs"] = max(largest, seen.largest_observation or 0.0)
+    if floats or seen.rounded_rewards:
+        sizes["reward"] = max(largest, abs(seen.reward_low), abs(seen.reward_high))
+    fields = {name: seen.floats.get(name, Floats.of_size(size)) for name, size in sizes.items()}
     return Numbers(
-        largest=max((max(abs(one.low), abs(one.high)) for one in floats), default=None),
-        largest_reward=max(abs(seen.reward_low), abs(seen.reward_high)),
+        fields={_field_key(name, names): one for name, one in fields.items()},
+        listed=frozenset(_field_key(name, names) for name in fields),
         rounded_rewards=seen.rounded_rewards,
-        observations=str(seen.observation_space.dtype) if isinstance(seen.observation_space, Box) else "",
-        largest_observation=seen.largest_observation,
-        spread=seen.rounding.spread,
+        single_observations=shown == "float32",
         limits={_contract_place(place, names): values for place, values in seen.rounding.limits.items()},
     )
+
+
+def _field_key(place: str, names: Mapping[str, str]) -> str:
+    """'state.player.pos' by the name of its field: 'state.player_pos'; outputs keep their names."""
+    path = place.removeprefix("state.")
+    return place if path == place else f"state.{names[path]}"
 
 
 def _contract_place(place: str, names: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from overclock.recipe.contract.file import ContractFile, StateField
 from overclock.recipe.judging.hygiene.source import docstrings
+from overclock.verify.tolerance import Tolerance
 
 # A line that a Python comment is; those of C's preprocessor are rules.
 COMMENT = re.compile(r"\s*#(?!\s*(define|undef|include|if|ifdef|ifndef|elif|else|endif|pragma)\b)")
@@ -70,8 +71,19 @@ def merged(before: ContractFile, after: ContractFile) -> ContractFile:
     precisions = {}
     for precision, close in before.precisions.items():
         limits = after.precisions[precision].limits if precision in after.precisions else None
-        precisions[precision] = dataclasses.replace(close, limits=limits and limits.renamed(names))
+        new = after.precisions.get(precision, close)
+        tables = {
+            table: {**_new_fields(getattr(new, table), names, before), **getattr(close, table)}
+            for table in ("per_step", "free_running")
+        }
+        precisions[precision] = dataclasses.replace(close, limits=limits and limits.renamed(names), **tables)
     return dataclasses.replace(after, state=state, precisions=precisions)
+
+
+def _new_fields(table: Mapping[str, Tolerance], names: Mapping[str, str], before: ContractFile) -> dict[str, Tolerance]:
+    """The tolerances of state fields that the contract did not have before, by the project's names."""
+    known = {field.name for field in before.state}
+    return {names[name]: one for name, one in table.items() if name in names and names[name] not in known}
 
 
 def _form(field: StateField) -> str:

@@ -8,8 +8,9 @@ from overclock.recipe.runs.iterations import Caught
 from overclock.recipe.runs.report import RunReport
 from overclock.recipe.runs.status import short
 from overclock.recipe.runs.words import amount, counted, dollars_words, level_words, tokens_words
-from overclock.report.table import Kind, Table
+from overclock.report.table import Kind, Table, tolerance_text
 from overclock.report.walk import seen_text
+from overclock.verify.tolerance import Tolerance as Allowed
 
 
 def iterations_table(report: RunReport) -> Table:
@@ -70,7 +71,13 @@ def final_table(report: RunReport) -> Table:
 def tolerances_table(report: RunReport) -> Table:
     """How far the two sides may be apart; what is not listed must be equal."""
     rows = [
-        [row.precision, row.of, f"{row.per_step:.3g}", f"{row.free_running:.3g}", row.reason]
+        [
+            row.precision,
+            row.of,
+            tolerance_text(Allowed(row.per_step, row.per_step_relative, row.whole)),
+            tolerance_text(Allowed(row.free_running, row.free_running_relative, row.whole)),
+            row.reason,
+        ]
         for row in (report.judged_by.tolerances if report.judged_by else ())
     ]
     columns: dict[str, Kind] = {

@@ -6,7 +6,7 @@ found.fields, found.unrepresented, found.reset_draws, found.step_draws, found.re
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from overclock.recipe.references.gymnasium_spec import close
 from overclock.recipe.survey.live.attribute_leaves import Leaves
 from overclock.recipe.survey.live.draws import Draws, GlobalGenerators, Watch, summarise
 from overclock.recipe.survey.live.loading import gymnasium, make
-from overclock.recipe.survey.live.paths import innermost, parse
+from overclock.recipe.survey.live.paths import innermost, parse, read
 from overclock.recipe.survey.live.restore import Restored, check_restore
 from overclock.recipe.survey.live.rounding import Rounding, rounding
 from overclock.recipe.survey.live.state_tracking import StateField, StateTracker, Unrepresented
@@ -25,6 +25,8 @@ from overclock.recipe.survey.static.decompose import rules
 from overclock.recipe.survey.static.rule_selection import own_nodes
 from overclock.recipe.survey.static.source import Source
 from overclock.recipe.survey.static.uses import foreign_bases
+from overclock.recording.float_survey import survey_floats
+from overclock.recording.floats import Floats
 
 STEPS = 400
 FEWEST_RESETS = 12  # what differs from reset to reset shows only in several
@@ -54,6 +56,7 @@ class Profile:
     steps: int
     restored: Restored
     rounding: Rounding
+    floats: Mapping[str, Floats] = dataclasses.field(default_factory=dict)  # 'state.<path>', 'obs', 'reward'
 
 
 def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
@@ -68,6 +71,7 @@ def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
         fields = [dataclasses.replace(one, used=_used(one.path, used)) for one in session.tracker.fields()]
         state = [one for one in fields if one.used]
         restored = check_restore(source, [one.path for one in state], session.choose, seed)
+        floats = _floats(source, state, session.choose, seed)
         asked = rounding(source, state, session.choose, seed) if restored.works else Rounding()
     return Profile(
         fields=tuple(
@@ -95,7 +99,23 @@ def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
         steps=len(session.step_draws),
         restored=restored,
         rounding=asked,
+        floats=floats,
     )
+
+
+def _floats(source: Source, state: list[StateField], choose: Any, seed: int) -> dict[str, Floats]:
+    """The float fields of another instance that is played; none where it cannot be read all the time."""
+    env = make(source)
+
+    def look(one: Any) -> dict[str, np.ndarray]:
+        return {f"state.{field.path}": np.array(read(one.unwrapped, field.path), field.dtype) for field in state}
+
+    try:
+        return survey_floats(env, look, choose, seed)
+    except Exception:  # whatever a field is at a moment at which it was not looked at before
+        return {}
+    finally:
+        close(env)
 
 
 class _Session:
