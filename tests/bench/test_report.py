@@ -21,7 +21,7 @@ MACHINE = [
 ROW = [
     "implementation", "version", "platform", "batch", "run_batch", "sps", "steps_per_call", "unroll", "warmup_calls",
     "compile_seconds", "stored", "random_actions", "autoreset", "note", "checksum", "mean_episode_length",
-    "program_bytes", "host_peak_bytes", "device_peak_bytes",
+    "program_bytes", "host_peak_bytes", "device_peak_bytes", "overflowed",
 ]  # fmt: skip
 SPS = ["median", "lowest", "highest", "spread", "repeats", "samples"]
 RATIO = ["implementation", "peer", "batch", "ratio", "lowest", "highest"]

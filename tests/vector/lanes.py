@@ -25,7 +25,7 @@ def play_alone(env: Environment, rng: Rng, actions: Any, params: Any, autoreset:
         if autoreset == "next_step" and over:
             obs, state = env.reset(rng, params)
             rows.append({"before": before, "obs": obs, "final": obs, "reward": np.zeros_like(reward),
-                         "terminated": False, "truncated": False, "info": env.info(state.rules, params)})  # fmt: skip
+                         "terminated": False, "truncated": False, "info": env.facts(state.rules, params)})  # fmt: skip
             over = False
             continue
         obs, state, reward, terminated, truncated, info = env.step_env(rng, state, action, params)

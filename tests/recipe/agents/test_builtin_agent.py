@@ -7,8 +7,9 @@ import pytest
 from recipe.projects import in_float64
 
 from overclock.errors import UsageError
+from overclock.recipe.agents import builtin_agent
 from overclock.recipe.agents.base import Task
-from overclock.recipe.agents.builtin_agent import PRINTERS, BuiltInAgent, contract_of_program, program_of
+from overclock.recipe.agents.builtin_agent import BuiltInAgent, contract_of_program, program_of
 from overclock.recipe.contract.file import load_contract, write_contract
 from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.loop.translate import translate
@@ -114,7 +115,7 @@ def test_what_it_has_translated_and_cannot_repair_is_said_with_what_the_judge_fo
     made: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = print_jax(program_of("lake", made.reference.make()))
-    monkeypatch.setitem(PRINTERS, "jax", lambda program: f"import os\n{text}")
+    monkeypatch.setattr(builtin_agent, "call_apart", lambda *call, **how: f"import os\n{text}")
     finished = translate(made, "run", RunOptions(), Changes(levels=(1,)))
     assert finished.outcome == "stuck"
     found, left = finished.sentence.split(" The built-in translator has translated; it cannot repair. ")
