@@ -124,9 +124,9 @@ def margins(verify: VerifyReport) -> Table | None:
     if not verify.margins:
         return None
     columns, rows = margin_rows(verify.margins)
-    kinds: list[Kind] = ["code", "text", *["number"] * (len(columns) - 2)]
+    kinds: dict[str, Kind] = {"value": "code", "level": "text"}
     wide = frozenset(number for number, row in enumerate(rows) if any(cell.endswith("!") for cell in row))
-    return Table(dict(zip(columns, kinds, strict=True)), rows, wide)
+    return Table({name: kinds.get(name, "number") for name in columns}, rows, wide)
 
 
 def not_shown(verify: VerifyReport) -> list[str]:
