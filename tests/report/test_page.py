@@ -352,3 +352,29 @@ def test_adequacy_that_is_out_of_date_says_so(passed):
 def test_without_adequacy_the_page_names_the_command(passed):
     passed["adequacy"] = None
     assert "<code>overclock mutate cartpole-v1</code>" in html(passed, None)
+
+
+# ---- margins of tolerances ----
+
+
+def test_margins_stand_beside_the_contract_and_wide_ones_stand_out(passed):
+    assert "The margin of a tolerance" not in html(passed, None)  # an older report does not say it
+    passed["margins"] = [
+        {"name": "state.x", "levels": [2, 3], "precision": "float32", "mode": "per_step", "margin": 12.3},
+        {"name": "state.v", "levels": [2, 3], "precision": "float32", "mode": "per_step", "margin": 100000.0},
+        {"name": "obs", "levels": [3], "precision": "float32", "mode": "per_step", "margin": None},
+    ]
+    text = html(passed, None)
+    warning = "state.v in float32, per step (levels 2 and 3): the tolerance is 100,000 times what was seen"
+    assert f"<li>warning: {warning}</li>" in text
+    assert all(f">{cell}</td>" in text for cell in ("12", "unused", "100,000 !"))
+    assert f"- warning: {warning}\n" in markdown(passed, None)
+
+
+def test_compared_values_show_their_margins(level_3, passed):
+    field = level_3["levels"][0]["comparisons"][0]["fields"][0]
+    field |= {"tolerance": 1.0, "relative_tolerance": 0.0, "largest_error": 0.02, "margin": 50.0}
+    assert '<td class="number" data-name="margin">50</td>' in html(level_3, None)
+    output = passed["levels"][0]["modules"][0]["comparisons"][0]["fields"][0]
+    output |= {"tolerance": 1.0, "relative_tolerance": 0.0, "margin": 41.0}
+    assert '<td class="number" data-name="margin">41</td>' in html(passed, None)

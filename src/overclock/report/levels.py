@@ -10,6 +10,7 @@ from overclock.report.walk import seen_text, walk_text
 from overclock.verify.compare import ComparedField
 from overclock.verify.exhaustive.result import WalkResult
 from overclock.verify.interaction.result import InteractionLevel, ScenarioResult
+from overclock.verify.margins import margin_text
 from overclock.verify.property.result import (
     BothCoverages,
     Coverage,
@@ -155,13 +156,14 @@ def _missed(coverage: BothCoverages) -> list[str]:
 def _compared(level: PropertyLevel) -> Table:
     columns: dict[str, Kind] = {
         "value": "code", "precision": "text", "compared": "number", "largest error": "number", "tolerance": "number",
-        "why not zero": "words",
+        "margin": "number", "why not zero": "words",
     }  # fmt: skip
     found = [(module, c, field) for module in level.modules for c in module.comparisons for field in c.fields]
     rows = [
         [
             f"{module.name}.{field.name}" + (" (distribution)" if field.is_distribution else ""), comparison.precision,
-            f"{field.compared:,}", small(field.largest_error), _tolerance(field), field.reason or "equal bit for bit",
+            f"{field.compared:,}", small(field.largest_error), _tolerance(field), _margin(field),
+            field.reason or "equal bit for bit",
         ]
         for module, comparison, field in found
     ]  # fmt: skip
@@ -170,6 +172,11 @@ def _compared(level: PropertyLevel) -> Table:
 
 def _tolerance(found: ComparedField) -> str:
     return tolerance_text(Tolerance(found.tolerance, found.relative_tolerance or 0.0))
+
+
+def _margin(found: ComparedField) -> str:
+    loose = found.relative_tolerance is not None and (found.tolerance or found.relative_tolerance)
+    return margin_text(found.margin) if loose else "-"
 
 
 def _case(first: FirstFailure) -> WrongCaseSection:
@@ -292,13 +299,13 @@ def rollout_section(level: RolloutLevel) -> RolloutSection:
     """Level 3: whole episodes, what guided play reached, the exhaustive walk, first divergences."""
     columns: dict[str, Kind] = {
         "field": "code", "actions": "text", "precision": "text", "synchronised": "text", "compared": "number",
-        "largest error": "number", "tolerance": "number",
+        "largest error": "number", "tolerance": "number", "margin": "number",
     }  # fmt: skip
     found = [(c, field) for c in level.comparisons for field in c.fields]
     fields = [
         [
             field.name, c.actions, c.precision, c.mode.replace("_", " "), f"{field.compared:,}",
-            small(field.largest_error), _tolerance(field),
+            small(field.largest_error), _tolerance(field), _margin(field),
         ]
         for c, field in found
     ]  # fmt: skip

@@ -21,11 +21,12 @@ from overclock.report.levels import (
     rollout_section,
 )
 from overclock.report.short import markdown
-from overclock.report.summary import compared, contract, name_of, not_shown, sentences
+from overclock.report.summary import compared, contract, margins, name_of, not_shown, sentences
 from overclock.report.table import tone
 from overclock.report.transfer import TransferSection, transfer_section
 from overclock.results import encode
 from overclock.verify.interaction.result import InteractionLevel
+from overclock.verify.margins import warnings_of
 from overclock.verify.property.result import PropertyLevel
 from overclock.verify.result import LevelResult, VerifyReport
 from overclock.verify.rollout.result import RolloutLevel
@@ -95,6 +96,8 @@ def _verified(verify: VerifyReport) -> dict[str, Any]:
     return {
         "compared": compared(verify),
         "contract": contract(verify),
+        "margins": margins(verify),
+        "wide": warnings_of(verify.margins or []),
         "sections": [(level, _section(level)) for level in verify.levels],
         "failure": failure_section(verify),
         "not_shown": not_shown(verify),

@@ -9,6 +9,7 @@ from overclock.report.table import Kind, Table, tolerance_text
 from overclock.report.walk import proof_text
 from overclock.verify.exhaustive.result import WalkResult
 from overclock.verify.interaction.result import InteractionLevel
+from overclock.verify.margins import margin_rows
 from overclock.verify.property.result import PropertyLevel
 from overclock.verify.result import RunLevel, VerifyReport
 from overclock.verify.rollout.result import ComparisonResult, RolloutLevel
@@ -116,6 +117,16 @@ def contract(verify: VerifyReport) -> Table:
         "fields": "code", "precision": "text", "tolerance per step": "number", "free running": "number", "why": "words",
     }  # fmt: skip
     return Table(columns, [[", ".join(names), *row] for row, names in alike.items()])
+
+
+def margins(verify: VerifyReport) -> Table | None:
+    """How many times as much every tolerance allows as was seen; None for a report that does not say it."""
+    if not verify.margins:
+        return None
+    columns, rows = margin_rows(verify.margins)
+    kinds: dict[str, Kind] = {"value": "code", "level": "text"}
+    wide = frozenset(number for number, row in enumerate(rows) if any(cell.endswith("!") for cell in row))
+    return Table({name: kinds.get(name, "number") for name in columns}, rows, wide)
 
 
 def not_shown(verify: VerifyReport) -> list[str]:

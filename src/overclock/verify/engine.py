@@ -14,6 +14,7 @@ from overclock.errors import MissingError, UsageError
 from overclock.progress import Progress, silent
 from overclock.verify.contract import Twin
 from overclock.verify.levels import LEVELS, Settings
+from overclock.verify.margins import margins_in
 from overclock.verify.mutation.report import last_result
 from overclock.verify.mutation.result import MutationReport
 from overclock.verify.property.emit import emit
@@ -108,6 +109,7 @@ def verify(
         verdict=overall([result.verdict for result in results]),
         self_check=itself,
         levels=results,
+        margins=margins_in(results),
         repro=repro,
         returns_alone=by_returns,
         unexplained=unexplained,

@@ -4,8 +4,10 @@ import dataclasses
 from typing import Literal
 
 from overclock.backends import Backend
+from overclock.results import absent
 from overclock.verify.contract import Field, Precision
 from overclock.verify.interaction.result import InteractionLevel
+from overclock.verify.margins import ToleranceMargin
 from overclock.verify.mutation.result import MutationReport
 from overclock.verify.property.result import PropertyLevel
 from overclock.verify.repro.result import ReproSummary
@@ -36,7 +38,8 @@ class VerifyReport:
 
     `repro`, `returns_alone` and `unexplained` are None unless a level found a difference: the shortest episode that
     shows it, what returns say of it, and why no episode could be found. `tests` are the pytest files that were written,
-    `adequacy` the last result of `mutate`, `planted` a bug that was put into the performance side.
+    `adequacy` the last result of `mutate`, `planted` a bug that was put into the performance side. `margins` have every
+    tolerance of levels 1 to 3; older reports lack them.
     """
 
     schema: Literal["overclock.verify/1"] = "overclock.verify/1"
@@ -46,6 +49,7 @@ class VerifyReport:
     verdict: Verdict
     self_check: ReferenceCheck
     levels: list[LevelResult]
+    margins: list[ToleranceMargin] | None = absent()
     repro: ReproSummary | None
     returns_alone: ReturnsAlone | None
     unexplained: str | None = None

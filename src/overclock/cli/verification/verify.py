@@ -10,6 +10,7 @@ from overclock.cli.arguments import EnvId
 from overclock.cli.progress import ProgressDisplay
 from overclock.env import registry
 from overclock.errors import UnknownEnvironmentError, UsageError
+from overclock.verify.margins import margin_rows, warning_lines
 from overclock.verify.text import closing_lines, divergence_text, level_text, performance_name, worst_text
 
 if TYPE_CHECKING:
@@ -146,6 +147,11 @@ def show(report: "VerifyReport") -> None:
         for comparison in report.comparisons:
             if comparison.first_divergence is not None:
                 print(divergence_text(comparison.first_divergence))
+    if report.margins:
+        columns, rows = margin_rows(report.margins)
+        output.table(columns, rows, title="margins: how many times as much is allowed as was seen")
+        for said in warning_lines(report.margins):
+            print(said)
     if report.tests is not None:
         count, folder = len(report.tests), Path(report.tests[0]).parent
         print(f"tests: {count} pytest files and their {count} data files in {folder}")

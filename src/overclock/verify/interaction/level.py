@@ -107,6 +107,8 @@ def compare_playbacks(
                     continue
                 error = float(judged.errors[lane])
                 result.largest_errors[field.name] = max(error, result.largest_errors.get(field.name, 0.0))
+                if tolerance:
+                    result.keep_share(field.name, float(judged.shares[lane].max(initial=0.0)))
                 result.excused_flags += int(judged.excused[lane])
                 if judged.wrong[lane] and result.passed:
                     result.passed = False

@@ -37,15 +37,24 @@ class ScenarioRun:
     """One scenario as the performance side played it once; `compare_playbacks` fills it step by step.
 
     `excused_flags` differed within the contract's margin of a threshold; steps `beyond_horizon` were not compared.
+    `margins` by field: how many times as much is allowed as was seen, null for no difference; exact fields have none.
     """
 
     precision: Precision
     mode: Mode
     passed: bool = True
     largest_errors: dict[str, float] = dataclasses.field(default_factory=dict)
+    margins: dict[str, float | None] | None = absent()
     excused_flags: int = 0
     beyond_horizon: int = 0
     first_mismatch: Mismatch | None = None
+
+    def keep_share(self, name: str, share: float) -> None:
+        """Keep the margin of a field of which this share of its tolerance was used, if it is the smallest so far."""
+        known = {} if self.margins is None else self.margins
+        before, now = known.get(name), 1.0 / share if share else None
+        smallest = min((one for one in (before, now) if one is not None), default=None)
+        self.margins = {**known, name: smallest}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
