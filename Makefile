@@ -44,8 +44,7 @@ verify: $(VENV)/.test native ## The long comparisons (hours): 10,000 episodes of
 	@for robot in halfcheetah walker2d hopper; do $(BIN)/overclock verify $$robot --timeout 600 || exit; \
 		$(BIN)/overclock verify overclock.envs.$$robot.twin:exact --only 3 --timeout 600 || exit; done
 	@if [ -f $(VENV)/.native ]; then \
-		for game in maze paddle; do $(BIN)/overclock verify gameboy-$$game --only 3 --episodes 100 --timeout 600 || exit; \
-			$(BIN)/overclock verify gameboy-$$game --only 4 --timeout 1800 || exit; \
+		for game in maze paddle; do $(BIN)/overclock verify gameboy-$$game --timeout 1800 || exit; \
 			$(BIN)/python -m overclock.gameboy check $$game --episodes 100 || exit; done; fi
 	@sh scripts/native.sh fuzz
 	@$(BIN)/overclock verify cartpole --episodes 10000 --output runs/verify

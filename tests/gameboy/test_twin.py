@@ -1,17 +1,28 @@
 """Whole steps of our games on PyBoy and on our batch: equal in every output and everything inside."""
 
+import dataclasses
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from overclock.env import registry
-from overclock.envs.gameboy.twin import maze
+from overclock.envs.gameboy import modules
+from overclock.envs.gameboy.twin import maze, paddle
+from overclock.envs.gameboy.twin import programs as programs_twin
 from overclock.errors import MissingError
 from overclock.gameboy.batch_subject import GameBoySubject
 from overclock.gameboy.game import load_game
+from overclock.gameboy.programs import ProgramSubject, programs
 from overclock.gameboy.pyboy.console import import_pyboy
 from overclock.gameboy.pyboy.subject import PyBoyReference
-from overclock.verify.sides.patched import source_of
+from overclock.verify.interaction.level import check_interactions
+from overclock.verify.interaction.playback import play_reference
+from overclock.verify.interaction.scenario import load_scenarios
+from overclock.verify.property.level import check_properties
+from overclock.verify.sides.patched import Patch, source_of
 from overclock.verify.sides.process import ProcessSubject
+from overclock.verify.sides.subject import SubjectSpec
 
 pytest.importorskip("overclock_native", reason="the Rust extension is not built: `make native`")
 KINDS = [("maze", None), ("maze", "packed_2bit"), ("paddle", None), ("paddle", "gray"), ("paddle", "rgb")]
@@ -149,3 +160,46 @@ def test_pyboy_as_a_gymnasium_environment_plays_the_described_game():
     assert over
     assert total <= 0  # a paddle that stands still loses every ball sooner or later
     env.close()
+
+
+ROM_BUG = Patch("overclock.gameboy.native_console", "name: registers[name] for", "name: registers[name] & ~0x20 for")
+
+
+def few(*names):
+    """Some of the micro-ROMs' scenarios."""
+    return [one for one in load_scenarios(maze().scenarios or "") if one.name in names]
+
+
+def test_every_micro_rom_belongs_to_level_1_or_to_level_2():
+    numbers = [module.boundary()["number"] for module in modules.MAZE if module.name in modules.GROUPS]
+    first = np.concatenate(numbers).tolist()
+    second = [step.action for one in load_scenarios(maze().scenarios or "") for step in one.steps]
+    assert sorted(first + second) == list(range(len(programs())))
+    assert all(programs()[number].name.startswith("instructions_") for number in first)
+
+
+def test_level_1_runs_the_instructions_and_short_games():
+    result = check_properties(paddle())
+    assert result.verdict == "pass"
+    assert result.gate.not_exercised == []
+    assert {module.name for module in result.modules} == {*modules.GROUPS, "spaces", "start", "observe", "step"}
+
+
+def test_level_1_sees_a_wrong_flag_and_names_the_instructions():
+    twin = dataclasses.replace(paddle(), learnt_as=None, plants={"no-half-carry": ROM_BUG}).planted("no-half-carry")
+    result = check_properties(twin)
+    assert result.verdict == "fail"
+    assert result.first_failure is not None
+    assert (result.first_failure.module, result.first_failure.field) == ("arithmetic", "registers")
+
+
+def test_level_2_runs_micro_roms_of_the_other_parts():
+    twin, scenarios = maze(), few("interrupts", "timer-1", "sound")
+    recorded = play_reference(programs_twin(), scenarios)
+    assert check_interactions(twin, scenarios=scenarios, recorded=recorded).verdict == "pass"
+    other = SubjectSpec.of(ProgramSubject, console="gameboy.wrong_console:HardwareConsole")
+    other = other.with_environment(PYTHONPATH=str(Path(__file__).parents[1]))
+    wrong = dataclasses.replace(twin, scripted_as=dataclasses.replace(programs_twin(), performance=other))
+    result = check_interactions(wrong, scenarios=scenarios, recorded=recorded)
+    assert result.verdict == "fail"
+    assert [one.name for one in result.scenarios if one.verdict == "fail"]

@@ -176,6 +176,7 @@ class Twin:
     contracts: Mapping[Precision, Contract]
     plants: Mapping[str, Patch] = dataclasses.field(default_factory=dict)  # known bugs, by name
     scenarios: str | None = None  # folder or package of level 2's scenario files
+    scripted_as: "Twin | None" = None  # what plays the scenarios instead, where the parts are not seen in episodes
     # Entry points may be texts, 'package.module:name'.
     modules: EntryPoint | str | None = None  # the functions of level 1, see property/module.py
     transfer: EntryPoint | str | None = None  # the plan of what level 4 trains and compares, see transfer/plan.py

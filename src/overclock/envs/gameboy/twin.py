@@ -1,13 +1,15 @@
 """The twins of our Game Boy games: PyBoy 2.8.1 and our emulator, the same ROM and boot code, equal in every bit.
 
-Levels 1 and 2 of an emulator are its instructions and test ROMs (`python -m overclock.gameboy check`, docs/gameboy.md);
-these twins are levels 3 and 4: whole episodes as an agent plays them, and policies trained on either side.
+Level 1 runs the micro-ROMs of the processor's instructions and short games, level 2 the other micro-ROMs (timer,
+interrupts, pictures, sound), one step per program. Levels 3 and 4 are whole episodes as an agent plays them, and
+policies trained on either side.
 """
 
 import dataclasses
 
 from overclock.gameboy.batch_subject import SHOWN
 from overclock.gameboy.game import load_game
+from overclock.gameboy.programs import NATIVE, PYBOY, ProgramSubject
 from overclock.gameboy.pyboy.console import import_pyboy
 from overclock.vector.native import extension
 from overclock.verify.contract import Contract, Field, Twin
@@ -15,6 +17,7 @@ from overclock.verify.sides.patched import Patch
 from overclock.verify.sides.subject import SubjectSpec
 
 BATCH, GAME, READINGS = "overclock.gameboy.vector", "overclock.gameboy.game", "overclock.gameboy.readings"
+PROGRAM_STATE = ("registers", "cycles", "areas", "frames", "unseen", "steps")
 PLANTS = {
     # Mistakes of the kind that bindings and descriptions have: what reaches the consoles is not what was meant.
     "one-frame-too-many": Patch(BATCH, "description.actions.frames,", "description.actions.frames + 1,"),
@@ -28,12 +31,26 @@ PLANTS = {
 
 def maze() -> Twin:
     """The maze, as its description says: its picture, two by two pixels. Policies learn it from its RAM."""
-    return dataclasses.replace(_twin("maze"), learnt_as=_twin("maze", "ram", memory=False))
+    return _complete("maze")
 
 
 def paddle() -> Twin:
     """The paddle game, seen in its RAM."""
-    return dataclasses.replace(_twin("paddle"), learnt_as=_twin("paddle", "ram", memory=False))
+    return _complete("paddle")
+
+
+def programs() -> Twin:
+    """PyBoy and our emulator, each running micro-ROMs: an action is the number of one."""
+    fields = ("obs", "reward", "terminated", "truncated", *(f"state.{name}" for name in PROGRAM_STATE))
+    return Twin(
+        name="gameboy-programs",
+        reference=SubjectSpec.of(ProgramSubject, console=PYBOY),
+        performance=SubjectSpec.of(ProgramSubject, console=NATIVE),
+        contracts={"float32": Contract(fields=tuple(map(Field, fields)))},
+        scenarios="overclock.envs.gameboy.scenarios",
+        lanes=8,
+        prepare="overclock.envs.gameboy.twin:prepare",
+    )
 
 
 def paddle_picture() -> Twin:
@@ -45,6 +62,17 @@ def prepare() -> None:
     """Raise MissingError if PyBoy or the Rust extension is missing."""
     import_pyboy()
     extension()
+
+
+def _complete(game: str) -> Twin:
+    """A registered twin: what its levels 1, 2 and 4 run besides the episodes of level 3."""
+    return dataclasses.replace(
+        _twin(game),
+        modules=f"overclock.envs.gameboy.modules:{game.upper()}",
+        scenarios="overclock.envs.gameboy.scenarios",
+        scripted_as=programs(),
+        learnt_as=_twin(game, "ram", memory=False),
+    )
 
 
 def _twin(game: str, observation: str | None = None, memory: bool = True) -> Twin:
@@ -62,6 +90,7 @@ def _twin(game: str, observation: str | None = None, memory: bool = True) -> Twi
         performance=SubjectSpec(
             "overclock.gameboy.batch_subject:GameBoySubject",
             (("batch", f"{BATCH}:GameBoy{game.title()}"), ("options", options), ("draws", ["seed"])),
+            module_runner="overclock.verify.property.native_runner:NativeModuleRunner",
             trainer="overclock.verify.transfer.training:NativeTrainer",
         ),
         contracts={"float32": Contract(fields=tuple(fields))},

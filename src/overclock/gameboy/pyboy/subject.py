@@ -24,6 +24,11 @@ class PyBoyReference:
         self._steps = np.zeros(num_envs, np.int32)
         self._values = np.zeros((num_envs, len(self._loaded.readings.names)), np.int64)
 
+    @property
+    def instances(self) -> list[PyBoyGame]:
+        """The games, one per lane; level 1 plays short games on the first."""
+        return self._games
+
     def describe(self) -> dict[str, Any]:
         return {"kind": "discrete", "n": len(self._loaded.buttons)}
 

@@ -48,6 +48,7 @@ def check_interactions(
     """
     if scenarios is None:
         scenarios = [] if twin.scenarios is None else load_scenarios(twin.scenarios)
+    twin = twin.scripted_as or twin
     _require_usable(twin, scenarios)
     if recorded is None:
         recorded = play_reference(twin, scenarios, timeout)
