@@ -97,7 +97,8 @@ def levels(monkeypatch):
 
     def answer(level):
         asked.append(level)
-        return SimpleNamespace(level=level, name=LEVELS[level].name, verdict=verdicts[level])
+        nothing: dict[str, list[object]] = {"modules": [], "scenarios": [], "metamorphic": [], "comparisons": []}
+        return SimpleNamespace(level=level, name=LEVELS[level].name, verdict=verdicts[level], **nothing)
 
     monkeypatch.setattr(engine, "check_reference", lambda twin, **_: None)
     monkeypatch.setattr(engine, "record", lambda *_, **__: "what was recorded")
