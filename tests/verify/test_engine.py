@@ -97,8 +97,10 @@ def levels(monkeypatch):
 
     def answer(level):
         asked.append(level)
-        nothing: dict[str, list[object]] = {"modules": [], "scenarios": [], "metamorphic": [], "comparisons": []}
-        return SimpleNamespace(level=level, name=LEVELS[level].name, verdict=verdicts[level], **nothing)
+        return SimpleNamespace(
+            level=level, name=LEVELS[level].name, verdict=verdicts[level], modules=[], scenarios=[], metamorphic=[],
+            comparisons=[], first_failure=None,
+        )  # fmt: skip
 
     monkeypatch.setattr(engine, "check_reference", lambda twin, **_: None)
     monkeypatch.setattr(engine, "record", lambda *_, **__: "what was recorded")
