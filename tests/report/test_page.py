@@ -233,7 +233,8 @@ def test_a_failure_leads_with_the_level_and_what_was_not_run(failed):
     page = html(failed, None)
     assert '<span class="pill bad">fail</span>' in page
     seen = words(page)
-    assert "differs from gymnasium:CartPole-v1: level 1 (property) failed; first failure: dynamics.x_dot." in seen
+    cause = "state.x_dot is wrong after 1 action; level 1 blames dynamics.x_dot."
+    assert f"differs from gymnasium:CartPole-v1: {cause} Level 1 (property) failed; first failure" in seen
     assert "Levels 2 to 4 were not run. The bug 'polemass-plus' was planted on purpose" in seen
     assert seen.count("Not run: level 1 failed.") == 3
     assert "2,838 of 2,874 cases are wrong" in seen
@@ -313,6 +314,11 @@ def test_what_was_played_and_not_compared_stands_there_with_its_reason(passed):
     ):
         assert said in seen
     assert unheard not in seen
+    assert "episodes diverge in what was compared" not in seen  # an older report does not say the horizon
+    rows[1]["horizon"] = 16
+    precision = rows[1]["precision"]
+    bound = f"episodes diverge in what was compared: every step on its own, free running in {precision} for 16 steps"
+    assert words(html(passed, None)).count(bound) == 2
 
 
 def test_only_random_play_shows_a_bound(passed):
@@ -323,7 +329,8 @@ def test_only_random_play_shows_a_bound(passed):
 
 def test_a_fresh_failure_of_level_3_shows_its_divergence_and_its_repro(level_3_failed):
     page = html(level_3_failed, None)
-    assert "level 3 (rollout) failed; first divergence: reward at step" in words(page)
+    assert "reward is wrong after" in words(page)
+    assert "Level 3 (rollout) failed; first divergence: reward at step" in words(page)
     assert level_3_failed["repro"]["sentence"] in words(page)
     assert level_3_failed["repro"]["command"] in page
     assert 'class="marked"' in row(page, "reward")

@@ -97,7 +97,10 @@ def levels(monkeypatch):
 
     def answer(level):
         asked.append(level)
-        return SimpleNamespace(level=level, name=LEVELS[level].name, verdict=verdicts[level])
+        return SimpleNamespace(
+            level=level, name=LEVELS[level].name, verdict=verdicts[level], modules=[], scenarios=[], metamorphic=[],
+            comparisons=[], first_failure=None,
+        )  # fmt: skip
 
     monkeypatch.setattr(engine, "check_reference", lambda twin, **_: None)
     monkeypatch.setattr(engine, "record", lambda *_, **__: "what was recorded")

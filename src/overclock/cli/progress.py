@@ -1,7 +1,9 @@
 """How far long work is, on stderr: bars on a terminal, and in a log or a pipe one plain line per finished piece."""
 
+import contextlib
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any, Self
 
 from overclock.cli import output
@@ -32,6 +34,13 @@ class ProgressDisplay:
         self._shown.close_pieces()
         output.say(sentence)
 
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """While something is printed on stdout: no bars, which would run through it."""
+        self._shown.close(finished=True)
+        yield
+        self._shown.resume()
+
 
 class _Bars:
     """A bar per piece, gone when all is done."""
@@ -56,6 +65,10 @@ class _Bars:
     def close(self, finished: bool) -> None:
         self._bars.stop()
 
+    def resume(self) -> None:
+        self.close_pieces()
+        self._bars.start()
+
 
 class _Nothing:
     def update(self, name: str, done: int, total: int) -> None: ...
@@ -63,6 +76,8 @@ class _Nothing:
     def close_pieces(self) -> None: ...
 
     def close(self, finished: bool) -> None: ...
+
+    def resume(self) -> None: ...
 
 
 class _Lines:
@@ -89,6 +104,9 @@ class _Lines:
     def close(self, finished: bool) -> None:
         if finished:
             self._tell()
+
+    def resume(self) -> None:
+        self.close_pieces()
 
     def _tell(self) -> None:
         if self._current is not None and self._current not in self._told:

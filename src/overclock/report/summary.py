@@ -13,7 +13,7 @@ from overclock.verify.margins import margin_rows
 from overclock.verify.property.result import PropertyLevel
 from overclock.verify.result import RunLevel, VerifyReport
 from overclock.verify.rollout.result import ComparisonResult, RolloutLevel
-from overclock.verify.text import bound_text, numbered, performance_name, where_text
+from overclock.verify.text import bound_text, cause_text, numbered, performance_name, where_text
 from overclock.verify.transfer.result import TransferLevel
 
 
@@ -38,7 +38,11 @@ def _verified(verify: VerifyReport) -> list[str]:
         said = [f"{sides[0]} equals {sides[1]} in all that was compared: {numbered(passed)} passed."]
     else:
         word = "differs from" if verify.verdict == "fail" else "was compared with"
-        said = [f"{sides[0]} {word} {sides[1]}: {_stop(stopped)}"]
+        cause = cause_text(verify) if verify.verdict == "fail" else None
+        why = _stop(stopped)
+        said = [f"{sides[0]} {word} {sides[1]}: {why if cause is None else f'{cause}.'}"]
+        if cause is not None:
+            said.append(f"{why[0].upper()}{why[1:]}")
         if passed:
             said.append(f"{numbered(passed).capitalize()} passed.")
     left = [level.level for level in verify.levels if level.verdict == "not run"]

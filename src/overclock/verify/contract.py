@@ -76,6 +76,18 @@ class Field:
 
 MASK = Field("action_mask")
 """Which actions are legal: no contract needs to name it, it is compared exactly wherever a side shows it."""
+NAMED_FIRST = (*FLAGS, "reward")
+NAMED_LAST = (MASK.name, "obs")
+
+
+def causes_first(name: str) -> int:
+    """A sort key for fields that are wrong at the same step: what a player loses first, consequences last.
+
+    Flags, then the reward, then the state in the contract's order, then what is computed from the state.
+    """
+    if name in NAMED_FIRST:
+        return NAMED_FIRST.index(name)
+    return len(NAMED_FIRST) + (1 + NAMED_LAST.index(name) if name in NAMED_LAST else 0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,8 +163,8 @@ class Contract:
 
     @property
     def compared(self) -> tuple[Field, ...]:
-        """Every field, and the action mask: what each comparison has to look at."""
-        return (*self.fields, MASK)
+        """Every field, and the action mask, in the order of `causes_first`: what each comparison has to look at."""
+        return tuple(sorted((*self.fields, MASK), key=lambda field: causes_first(field.name)))
 
     @property
     def strays(self) -> dict[str, dict[str, Any]]:

@@ -6,7 +6,7 @@ A failure ends as a repro: the shortest episode that shows it, in a folder that 
 import dataclasses
 import datetime
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from overclock.backends import Backend
@@ -45,6 +45,7 @@ def verify(
     folder: Path | None = None,
     write_tests: Path | None = None,
     progress: Progress = silent,
+    found_different: Callable[[VerifyReport], None] = lambda report: None,
 ) -> VerifyReport:
     """Compare a performance side with its reference, level by level.
 
@@ -52,7 +53,8 @@ def verify(
     was found already. The reference is first compared with itself. Levels after a failed one are not run unless
     `keep_going`. `plant` puts one of the twin's known bugs into the performance side; `backend` is what computes it
     in place of what the twin says: XLA or a kernel. Repros are written to `folder`/repro, nowhere without it; level 1's
-    recorded cases are written to `write_tests` as pytest files.
+    recorded cases are written to `write_tests` as pytest files. `found_different` hears a report with the repro before
+    the slow comparison of returns alone runs.
     """
     if episodes < 1:
         raise UsageError(f"episodes must be at least 1, got {episodes}.")
@@ -93,16 +95,7 @@ def verify(
         results.append(answer.result)
         failed = failed or answer.diverging
         differs = level if differs is None and answer.result.verdict == "fail" else differs
-    repro, by_returns, unexplained = None, None, None
-    if differs in (1, 2, 3):
-        try:
-            failed = failed or hunt(twin, controller, seed, timeout, progress)
-            if failed is not None:
-                repro = make_repro(twin, failed, differs, plant, folder, timeout, progress, found.target)
-            by_returns = returns_alone(twin, seed=seed, timeout=timeout, progress=progress)
-        except CouldNotVerifyError as error:  # that the two differ is known already
-            unexplained = str(error)
-    return VerifyReport(
+    report = VerifyReport(
         env=twin.name,
         reference=str(twin.reference.entry_point) if spec is None else spec.reference,
         contract={precision: list(contract.fields) for precision, contract in twin.contracts.items()},
@@ -110,9 +103,8 @@ def verify(
         self_check=itself,
         levels=results,
         margins=margins_in(results),
-        repro=repro,
-        returns_alone=by_returns,
-        unexplained=unexplained,
+        repro=None,
+        returns_alone=None,
         tests=None if tests is None else [str(path) for path in tests],
         adequacy=None if spec is None else _adequacy(spec.id),
         planted=plant,
@@ -122,6 +114,18 @@ def verify(
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         versions=versions(),
     )
+    if differs not in (1, 2, 3):
+        return report
+    try:
+        failed = failed or hunt(twin, controller, seed, timeout, progress)
+        if failed is not None:
+            repro = make_repro(twin, failed, differs, plant, folder, timeout, progress, found.target)
+            report = dataclasses.replace(report, repro=repro)
+        found_different(report)
+        by_returns = returns_alone(twin, seed=seed, timeout=timeout, progress=progress)
+        return dataclasses.replace(report, returns_alone=by_returns)
+    except CouldNotVerifyError as error:  # that the two differ is known already
+        return dataclasses.replace(report, unexplained=str(error))
 
 
 def check_seed(seed: int) -> None:

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from overclock.verify.value_text import sides_text, state_text
+from overclock.verify.value_text import actions_text, sides_text, state_text
 
 if TYPE_CHECKING:
+    from overclock.verify.interaction.result import ScenarioResult
     from overclock.verify.mutation.result import MutationReport
     from overclock.verify.result import LevelResult, VerifyReport
     from overclock.verify.rollout.result import ComparisonResult, Divergence
@@ -82,7 +83,7 @@ def where_text(level: "LevelResult") -> str | None:
             return f"first failure: {first.module}.{first.field}"
         return f"not exercised: {', '.join(gate.not_exercised + gate.declared_but_not_run) or 'no function'}"
     if level.level == 2:
-        wrong = [scenario.name for scenario in level.scenarios if scenario.verdict != "pass"]
+        wrong = [_not_passed(scenario) for scenario in level.scenarios if scenario.verdict != "pass"]
         wrong += [check.name for check in level.metamorphic if not check.passed]
         return f"not passed: {', '.join(wrong)}" if wrong else "there is no scenario"
     if level.level == 3:
@@ -98,6 +99,12 @@ def where_text(level: "LevelResult") -> str | None:
     return level.summary
 
 
+def _not_passed(scenario: "ScenarioResult") -> str:
+    """A scenario that did not pass, and where it parts."""
+    first = scenario.first_mismatch
+    return scenario.name if first is None else f"{scenario.name} ({first.field} at step {first.step})"
+
+
 def numbered(levels: Sequence[int]) -> str:
     """Levels in words: 'level 3', 'levels 1 to 4', 'levels 1, 3'."""
     if len(levels) == 1:
@@ -106,13 +113,30 @@ def numbered(levels: Sequence[int]) -> str:
     return f"levels {levels[0]} to {levels[-1]}" if together else f"levels {', '.join(map(str, levels))}"
 
 
+def repro_lines(report: "VerifyReport") -> list[str]:
+    """The shortest episode that shows the difference, and what replays it; none where there is no repro."""
+    if report.repro is None:
+        return []
+    lines = [f"shortest episode: {report.repro.sentence}"]
+    return lines if report.repro.command is None else [*lines, f"  replay it: {report.repro.command}"]
+
+
+def cause_text(report: "VerifyReport") -> str | None:
+    """What is wrong first, in half a sentence: the field of the repro, and the output that level 1 blames.
+
+    None where no single field is known to be wrong.
+    """
+    blamed = next((level.first_failure for level in report.run if level.level == 1), None)
+    by_level_1 = None if blamed is None else f"{blamed.module}.{blamed.field}"
+    if (repro := report.repro) is None:
+        return None if by_level_1 is None else f"{by_level_1} is wrong (level 1)"
+    found = f"{repro.field} is wrong after {actions_text(len(repro.actions))}"
+    return found if by_level_1 is None else f"{found}; level 1 blames {by_level_1}"
+
+
 def closing_lines(report: "VerifyReport") -> list[str]:
-    """What stands below the tables: the repro, what returns would have said, adequacy, the verdict."""
+    """What stands at the end, below `repro_lines`: what returns would have said, adequacy, the verdict."""
     lines = []
-    if report.repro is not None:
-        lines.append(f"shortest episode: {report.repro.sentence}")
-        if report.repro.command is not None:
-            lines.append(f"  replay it: {report.repro.command}")
     if report.returns_alone is not None:
         lines.append(report.returns_alone.sentence)
     if report.adequacy is not None:
@@ -136,7 +160,13 @@ def bound_text(report: "VerifyReport") -> str | None:
     bounds = [one.divergence_bound for one in uniform if one.passed and one.divergence_bound is not None]
     if not uniform or len(bounds) < len(uniform):
         return None
-    return f"at 95 % confidence fewer than {max(bounds):.2%} of random episodes diverge"
+    bound = f"at 95 % confidence fewer than {max(bounds):.2%} of random episodes diverge"
+    short = [one for one in uniform if one.beyond_horizon and one.horizon is not None]
+    if not short:
+        return bound
+    widths = " and ".join(dict.fromkeys(one.precision for one in short))
+    steps = min(one.horizon for one in short if one.horizon is not None)
+    return f"{bound} in what was compared: every step on its own, free running in {widths} for {steps:,} steps"
 
 
 def verdict_text(report: "VerifyReport") -> str:
@@ -144,5 +174,8 @@ def verdict_text(report: "VerifyReport") -> str:
     bound = bound_text(report)
     if report.verdict == "pass" and bound is not None:
         return f"pass: no difference; {bound}."
-    sentences = {"pass": "no difference found.", "fail": "the two sides differ."}
+    if report.verdict == "fail":
+        cause = cause_text(report)
+        return "fail: the two sides differ" + ("." if cause is None else f": {cause}.")
+    sentences = {"pass": "no difference found."}
     return f"{report.verdict}: {sentences.get(report.verdict, 'see the level that says so.')}"

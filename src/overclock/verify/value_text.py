@@ -8,6 +8,11 @@ import numpy as np
 MOST_SHOWN = 64  # numbers of a value that is written out; people and models read no more
 
 
+def actions_text(count: int) -> str:
+    """A number of actions in words."""
+    return "the reset" if count == 0 else "1 action" if count == 1 else f"{count} actions"
+
+
 def value_text(value: Any) -> str:
     """One value of a side as text; a large array by the number of its values."""
     size = np.size(value)

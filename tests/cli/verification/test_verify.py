@@ -1,6 +1,7 @@
 """`overclock verify` as a command: where its results go, what it refuses before it works, what it prints."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,25 @@ def test_a_planted_run_has_a_folder_of_its_own(here, capsys):
     assert (planted / "repro" / "1" / "repro.json").exists()
     assert (here / "runs/verify-verify.subjects_shrink.twin/report.json").read_text() == genuine
     capsys.readouterr()
+
+
+def test_a_difference_is_told_before_returns_alone_are_compared(here, capsys, monkeypatch):
+    seen = {}
+
+    def slow(twin, **_):
+        seen["printed"] = capsys.readouterr().out
+        seen["page"] = (here / "out/report.html").read_text()
+
+    monkeypatch.setattr("overclock.verify.engine.returns_alone", slow)
+    assert main([*QUICK, "--plant", "door", "--output", "out"]) == 1
+    assert "shortest episode: reward differs after" in seen["printed"]
+    assert "replay it: overclock repro out/repro/1 --plant door" in seen["printed"]
+    assert "reward is wrong after" in seen["page"]
+    rest = capsys.readouterr().out
+    assert "shortest episode" not in rest
+    assert re.search(
+        r"^fail: the two sides differ: reward is wrong after \d actions?\.\npage: out/report.html$", rest, re.M
+    )
 
 
 def stale(folder):

@@ -254,6 +254,19 @@ def test_a_flag_is_excused_only_next_to_its_threshold():
     assert result.first_failure.case == 1
 
 
+def test_of_wrong_outputs_the_cause_is_named_and_not_its_consequence():
+    outputs = (Output("obs"), Output("x"), Output("terminated"))
+    values = {output.name: np.array([0.0, 1.0]) for output in outputs}
+    cases = Cases({"x": np.zeros(2)}, values, 2, 0, 2)
+    wrong = compare(
+        halving(outputs={"float64": outputs}), cases, {name: v + 1 for name, v in values.items()}, "float64"
+    )
+    assert wrong.first_failure is not None and wrong.first_failure.field == "terminated"
+    right = {"terminated": values["terminated"]}
+    wrong = compare(halving(outputs={"float64": outputs}), cases, right, "float64")
+    assert wrong.first_failure is not None and wrong.first_failure.field == "x"
+
+
 def test_an_output_that_is_not_there_is_wrong():
     cases = Cases({"x": np.array([2.0])}, {"y": np.array([1.0])}, 1, 0, 1)
     result = compare(halving(), cases, {}, "float64")

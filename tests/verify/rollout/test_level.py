@@ -8,7 +8,7 @@ from verify.documented import undocumented
 from verify.ticker import Here, contract, ticking
 
 from overclock.results import encode
-from overclock.verify.contract import Field
+from overclock.verify.contract import Field, causes_first
 from overclock.verify.rollout.level import check_rollouts, plan
 from overclock.verify.sides import pair as sides
 from overclock.verify.sides.process import CouldNotVerifyError
@@ -124,8 +124,16 @@ def test_what_is_not_compared_is_said():
     assert level_text(level) == (
         "12 episodes, 60 steps, every contracted field; 8 free-running steps beyond the horizon not compared"
     )
-    reasons = {(one.mode, one.free_running_reason) for one in level.comparisons}
-    assert reasons == {("per_step", ""), ("free_running", "it drifts away")}
+    reasons = {(one.mode, one.horizon, one.free_running_reason) for one in level.comparisons}
+    assert reasons == {("per_step", None, ""), ("free_running", 3, "it drifts away")}
+
+
+def test_of_fields_that_are_wrong_at_one_step_the_cause_is_named_and_not_its_consequence():
+    level, _ = checked(ticking({"length": 3}, {"length": 4, "nan_at": 3}))
+    assert {one.first_divergence.field for one in level.comparisons} == {"terminated"}
+    assert level.comparisons[0].fields[0].name == "obs"  # although the contract names that first
+    assert [causes_first(name) for name in ("terminated", "truncated", "reward", "state.x")] == [0, 1, 2, 3]
+    assert causes_first("state.x") < causes_first("action_mask") < causes_first("obs")
 
 
 def test_every_field_of_a_comparison_is_documented():

@@ -11,7 +11,14 @@ from overclock.cli.progress import ProgressDisplay
 from overclock.env import registry
 from overclock.errors import UnknownEnvironmentError, UsageError
 from overclock.verify.margins import margin_rows, warning_lines
-from overclock.verify.text import closing_lines, divergence_text, level_text, performance_name, worst_text
+from overclock.verify.text import (
+    closing_lines,
+    divergence_text,
+    level_text,
+    performance_name,
+    repro_lines,
+    worst_text,
+)
 
 if TYPE_CHECKING:
     from overclock.verify.repro.result import ReproSummary
@@ -83,11 +90,20 @@ class Verify:
         require_loadable(self.env, self.timeout)
         with output.stdout_kept():
             found = find_twin(self.env)
+        shown: list[VerifyReport] = []  # at most one: a difference is told before it is studied further
         try:
             with ProgressDisplay() as progress:
+
+                def tell(report: "VerifyReport") -> None:
+                    write_report(folder, report, last_measurement(report.env))
+                    if not self.json:
+                        with progress.paused():
+                            show(report)
+                    shown.append(report)
+
                 report = verify(
                     found, self.episodes, self.seed, self.timeout, levels, self.plant, self.backend, self.keep_going,
-                    folder, self.write_tests, progress,
+                    folder, self.write_tests, progress, tell,
                 )  # fmt: skip
         except CouldNotVerifyError as error:
             for name in FILES:  # an earlier page would say something about now
@@ -102,8 +118,10 @@ class Verify:
         if self.json:
             output.emit(report)
         else:
-            show(report)
-            print(f"page: {page}")
+            if not shown:
+                show(report)
+            for said in [*closing_lines(report), f"page: {page}"]:
+                print(said)
         return EXIT_CODES[report.verdict]
 
     def _levels(self) -> list[int]:
@@ -128,7 +146,7 @@ class Verify:
 
 
 def show(report: "VerifyReport") -> None:
-    """The report as tables for people."""
+    """The report as tables for people, and the repro."""
     output.table(
         ["level", "verdict", "what was seen"],
         [[f"{level.level} {level.name}", level.verdict, level_text(level)] for level in report.levels],
@@ -155,7 +173,7 @@ def show(report: "VerifyReport") -> None:
     if report.tests is not None:
         count, folder = len(report.tests), Path(report.tests[0]).parent
         print(f"tests: {count} pytest files and their {count} data files in {folder}")
-    for said in closing_lines(report):
+    for said in repro_lines(report):
         print(said)
 
 

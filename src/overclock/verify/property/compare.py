@@ -3,7 +3,7 @@
 import numpy as np
 
 from overclock.verify.compare import margins_of
-from overclock.verify.contract import Precision
+from overclock.verify.contract import Precision, causes_first
 from overclock.verify.property import distribution
 from overclock.verify.property.module import Cases, Module, Output
 from overclock.verify.property.result import (
@@ -29,7 +29,10 @@ def compare(module: Module, cases: Cases, outputs: Arrays, precision: Precision)
     sampled = [output.name for output in module.outputs[precision] if output.distribution]
     if sampled:
         compared.append(_compare_dependence(module, precision, cases, outputs, sampled))
-    first = next((failure for _, failure in compared if failure is not None), None)
+    first = min(
+        (failure for _, failure in compared if failure is not None),
+        key=lambda failure: causes_first(failure.field), default=None,
+    )  # fmt: skip
     fields = [field for field, _ in compared]
     return ModuleComparison(precision=precision, passed=first is None, fields=fields, first_failure=first)
 

@@ -36,7 +36,7 @@ class Moment:
 
     reference: Observed
     performance: Observed
-    findings: tuple[Finding, ...]  # every field that is wrong here, in the contract's order
+    findings: tuple[Finding, ...]  # every field that is wrong here, in the order of `causes_first`
 
 
 class Arena:
@@ -65,7 +65,7 @@ class Arena:
         self._processes.close()
 
     def find(self, episodes: Sequence[Episode], mode: Mode) -> list[Finding | None]:
-        """Where each episode first leaves the contract (at a step, the first field in the contract's order)."""
+        """Where each episode first leaves the contract (at a step, the first field by `causes_first`)."""
         found: list[Finding | None] = []
         for start in range(0, len(episodes), self.lanes):
             found += self._find(episodes[start : start + self.lanes], mode)
@@ -155,7 +155,7 @@ class Arena:
     def _wrong(
         self, number: int, ref: Observed, perf: Observed, live: np.ndarray, mode: Mode
     ) -> Iterator[tuple[int, Finding]]:
-        """Every wrong field of the live lanes, in the contract's order."""
+        """Every wrong field of the live lanes, in the order of `causes_first`."""
         horizon = self.contract.free_running_steps
         if mode == "free_running" and horizon is not None and number > 0:
             live = live & (ref.state["steps"] <= horizon)

@@ -10,13 +10,13 @@ from overclock.verify.contract import Twin
 from overclock.verify.interaction.playback import lane_values
 from overclock.verify.repro.arena import Moment
 from overclock.verify.repro.files import write_repro
-from overclock.verify.repro.repro import actions_text
 from overclock.verify.repro.result import BothSides, ReproSummary, StatesAround
 from overclock.verify.repro.shrink import Shrunk, shrink
 from overclock.verify.rollout.actions import SourceMaker, controlled, random_legal
 from overclock.verify.rollout.level import LONG_SHARE, Diverging, diverging
 from overclock.verify.rollout.lockstep import compare_rollouts
 from overclock.verify.sides.subject import Observed
+from overclock.verify.value_text import actions_text
 
 HUNTED_EPISODES = 64  # played to find a repro where level 3 itself was not run
 

@@ -13,11 +13,11 @@ from overclock.errors import UnknownEnvironmentError, UsageError
 from overclock.verify.contract import Twin
 from overclock.verify.interaction.playback import record_scenario
 from overclock.verify.interaction.scenario import format_scenario
-from overclock.verify.repro.repro import FILE, actions_text, describe, format_repro
+from overclock.verify.repro.repro import FILE, describe, format_repro
 from overclock.verify.repro.shrink import Shrunk
 from overclock.verify.sides.patched import source_of
 from overclock.verify.text import as_kernel
-from overclock.verify.value_text import sides_text, state_text
+from overclock.verify.value_text import actions_text, sides_text, state_text
 
 TEST = '''"""Fails while {twin} leaves its reference in {field} after {actions}, and passes once that is fixed.
 

@@ -11,12 +11,12 @@ from overclock.verify.compare import judge
 from overclock.verify.contract import Mode, Precision, Twin
 from overclock.verify.interaction.playback import lane_values
 from overclock.verify.repro.arena import Arena, Finding, Moment
-from overclock.verify.repro.repro import Repro, actions_text, parse_repro, shown, strict
+from overclock.verify.repro.repro import Repro, parse_repro, shown, strict
 from overclock.verify.sides.process import CouldNotVerifyError
 from overclock.verify.text import as_kernel
 from overclock.verify.tolerance import Tolerance, compare_values
 from overclock.verify.twins import find_twin
-from overclock.verify.value_text import sides_text
+from overclock.verify.value_text import actions_text, sides_text
 
 SECONDS = 120.0
 STEPS_SHOWN = 3  # the divergence and what led to it

@@ -142,11 +142,6 @@ def _states(moment: Moment) -> dict[str, dict[str, Any]]:
     return {side: lane_values(getattr(moment, side).state, 0) for side in ("reference", "performance")}
 
 
-def actions_text(count: int) -> str:
-    """A number of actions in words."""
-    return "the reset" if count == 0 else "1 action" if count == 1 else f"{count} actions"
-
-
 def format_repro(content: dict[str, Any]) -> str:
     """The text of a repro.json: one line per field; NaN and infinities as strings, which NumPy reads back."""
     lines = (f"  {json.dumps(key)}: {json.dumps(strict(value), allow_nan=False)}" for key, value in content.items())

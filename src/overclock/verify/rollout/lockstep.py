@@ -82,7 +82,7 @@ class _Comparison:
         self.result.limit_reason = contract.limit_reason
         self.horizon = contract.free_running_steps if mode == "free_running" else None
         if self.horizon is not None:
-            self.result.free_running_reason = contract.free_running_reason
+            self.result.horizon, self.result.free_running_reason = self.horizon, contract.free_running_reason
         for field in contract.fields:
             self.result.fields[field.name] = FieldResult(field, field.tolerance(mode))
         self.drawn: set[str] = set()

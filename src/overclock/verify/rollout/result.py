@@ -5,9 +5,9 @@ from typing import Literal
 
 import numpy as np
 
-from overclock.results import Values
+from overclock.results import Values, absent
 from overclock.verify.compare import ComparedField, margins_of, too_many_excused
-from overclock.verify.contract import Envelope, Field, Mode, Precision
+from overclock.verify.contract import Envelope, Field, Mode, Precision, causes_first
 from overclock.verify.exhaustive.result import WalkResult
 from overclock.verify.repro.episode import Episode
 from overclock.verify.statistics import bound_clean_episodes
@@ -47,7 +47,10 @@ class Branches:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ComparisonResult:
-    """A comparison of whole episodes; see `RolloutResult`, of which this is the part that reports keep."""
+    """A comparison of whole episodes; see `RolloutResult`, of which this is the part that reports keep.
+
+    Older reports lack the `horizon`.
+    """
 
     mode: Mode
     precision: Precision
@@ -63,6 +66,7 @@ class ComparisonResult:
     limit_reason: str = ""
     too_many_excused: bool = False
     beyond_horizon: int = 0
+    horizon: int | None = absent()
     free_running_reason: str = ""
     divergence_bound: float | None
     branches: Branches | None
@@ -185,6 +189,7 @@ class RolloutResult:
     excusable_flags: int = 0  # compared ones of the kind that may be excused
     limit_reason: str = ""
     beyond_horizon: int = 0  # free-running steps not compared, past the contract's horizon
+    horizon: int | None = None  # steps of an episode that are compared in free running; None: all
     free_running_reason: str = ""
     fields: dict[str, FieldResult] = dataclasses.field(default_factory=dict)
     branches: Branches | None = None  # of the reference, where the actions were guided by them
@@ -210,7 +215,7 @@ class RolloutResult:
 
     @property
     def first_divergence(self) -> Divergence | None:
-        """The earliest one by step."""
+        """The earliest one by step; of several at one step, by `causes_first`."""
         return None if (first := self._first()) is None else first.first_divergence
 
     @property
@@ -232,8 +237,9 @@ class RolloutResult:
         return ComparisonResult(**own, fields=fields)
 
     def _first(self) -> FieldResult | None:
-        found = [(result.first_divergence.step, result) for result in self.fields.values() if result.first_divergence]
-        return min(found, key=lambda pair: pair[0], default=(0, None))[1]
+        found = [(result.first_divergence, result) for result in self.fields.values() if result.first_divergence]
+        found.sort(key=lambda pair: (pair[0].step, causes_first(pair[0].field)))
+        return found[0][1] if found else None
 
 
 _SUMMARY = tuple(field.name for field in dataclasses.fields(ComparisonResult) if field.name != "fields")
