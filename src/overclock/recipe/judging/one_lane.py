@@ -71,7 +71,8 @@ def _traced(env: Any, name: str, inner: Callable[..., Any], given: Any) -> Any:
     abstract = [jax.ShapeDtypeStruct(one.shape, one.dtype, weak_type=one.weak_type) for one in types]
     closed, shape = jax.make_jaxpr(program, return_shape=True)(*abstract)
     if (known := vars(env)[TRACED]) is not None:
-        _same(known, f"{name} of {tree}, {_kinds(leaves)}, {jax.config.jax_disable_jit}", name, digest(closed))
+        eager = jax.config.jax_disable_jit  # pyright: ignore[reportAttributeAccessIssue]
+        _same(known, f"{name} of {tree}, {_kinds(leaves)}{', eager' * eager}", name, digest(closed))
     return jax.tree.unflatten(jax.tree.structure(shape), jaxpr_as_fun(closed)(*arrays))
 
 
