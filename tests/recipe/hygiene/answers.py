@@ -22,6 +22,7 @@ CLEAN = {
     "eager_ulps": 0.5,
     "steps": 64,
     "replaced": [],
+    "batched": [],
 }
 
 

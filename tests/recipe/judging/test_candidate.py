@@ -4,12 +4,17 @@ import os
 import py_compile
 import sys
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import overclock
 from overclock.errors import UsageError
-from overclock.recipe.judging.candidate import CandidateSubject, candidate_spec, load_candidate
-from overclock.recipe.redteam.cheats import honest_files
+from overclock.recipe.judging.candidate import CandidateSubject, candidate_spec, load_candidate, made_by
+from overclock.recipe.judging.one_lane import AnotherProgramError
+from overclock.recipe.redteam import blind_spots
+from overclock.recipe.redteam.cheats import edited, honest_files
 from overclock.verify.sides.patched import Patch
 from overclock.verify.sides.process import ProcessSubject
 
@@ -93,7 +98,32 @@ def test_patches_and_parameters_change_it(folder):
     assert patched.state["theta_dot"].tolist() == given.state["theta_dot"].tolist()
     assert patched.state["theta_dot"].tolist() != plain.state["theta_dot"].tolist()
     with pytest.raises(UsageError, match="stands 0 times"):
-        load_candidate(folder, [Patch("env", "not there", "")])
+        made_by(folder, [Patch("env", "not there", "")])
+
+
+def test_its_code_sees_one_lane_however_many_there_are(folder):
+    for name, text in edited("env.py", blind_spots.IN_LARGE_BATCHES).items():
+        (folder / name).write_text(text)
+    begins = np.zeros(2000, np.int64), {"uniform_0": np.full((2000, 4), 0.01)}
+    subject = CandidateSubject(2000, str(folder))  # it would stand still at this size if it saw it
+    before = subject.reset(np.ones(2000, np.bool_), *begins)
+    after = subject.step(np.ones(2000, np.int32), {"uniform_0": np.full(2000, 0.5)})
+    assert (after.state["x"] != before.state["x"]).all()
+    env, params = load_candidate(folder)  # and as users load it
+    venv = overclock.vectorize(env, 2000)
+    _, state = venv.reset(jax.random.key(0), params)
+    assert (np.asarray(venv.step(state, jnp.ones(2000, int), params)[1].lanes.rules.x) != state.lanes.rules.x).all()
+
+
+def test_a_rule_that_is_another_program_when_it_is_traced_again_is_refused(folder):
+    forgetful = "        SEEN.append(1)\n        params = params.replace(gravity=9.8 + len(SEEN) // 2)\n"
+    text = honest_files()["env.py"].replace(blind_spots.MOVE, forgetful + blind_spots.MOVE)
+    (folder / "env.py").write_text(f"SEEN = []\n{text}")
+    subject = CandidateSubject(2, str(folder))
+    one_step(subject)
+    jax.clear_caches()
+    with pytest.raises(AnotherProgramError, match="`transition` is another program when it is traced again"):
+        one_step(subject)
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,13 @@ ALL = {cheat.name: cheat for cheat in find_cheats()}
 PASS_THE_SCAN = {
     "special-cases-seeds", "drops-the-left", "drops-truncation", "nan-instead-of-an-end", "wrong-types",
     "only-in-float64", "counts-out-of-sight", "calm-weather", "starts-alike", "long-limit", "hoards-memory",
+    "reads-the-batch", "asks-the-tracer",
 }  # fmt: skip
 LATER_CHECK = {"calls-the-reference": "sandbox", "forges-answers": "level 1", "recorded-trajectories": "held-out"}
-INSPECTED = {"counts-through-a-helper": "hidden-state", "cached-outputs": "eager"}
+INSPECTED = {
+    "counts-through-a-helper": "hidden-state", "cached-outputs": "eager", "reads-the-batch": "batch",
+    "asks-the-tracer": "batch",
+}  # fmt: skip
 SEED = 7
 
 
@@ -101,7 +105,7 @@ def test_a_later_check_rejects_what_the_scan_rejects(judges, place, name):
 @pytest.mark.parametrize(("place", "rule"), INSPECTED.items(), indirect=["place"], ids=list(INSPECTED))
 def test_what_is_inspected_shows_itself(place, rule, monkeypatch):
     monkeypatch.setattr(check, "CHECKS", ())
-    report = dynamic.Inspector(1, str(place.candidate)).inspect()
+    report = dynamic.Inspector(1, str(place.candidate), batches=[2, 4096]).inspect()
     assert rule in {finding.rule for finding in judge_inspection(report, Limits())}
 
 

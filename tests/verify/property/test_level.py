@@ -261,10 +261,12 @@ def test_of_wrong_outputs_the_cause_is_named_and_not_its_consequence():
     wrong = compare(
         halving(outputs={"float64": outputs}), cases, {name: v + 1 for name, v in values.items()}, "float64"
     )
-    assert wrong.first_failure is not None and wrong.first_failure.field == "terminated"
+    assert wrong.first_failure is not None
+    assert wrong.first_failure.field == "terminated"
     right = {"terminated": values["terminated"]}
     wrong = compare(halving(outputs={"float64": outputs}), cases, right, "float64")
-    assert wrong.first_failure is not None and wrong.first_failure.field == "x"
+    assert wrong.first_failure is not None
+    assert wrong.first_failure.field == "x"
 
 
 def test_an_output_that_is_not_there_is_wrong():

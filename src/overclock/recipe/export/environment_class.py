@@ -48,7 +48,7 @@ class ClassSubject(CandidateSubject):
 
     def environment_class(self) -> dict[str, Any]:
         """The fields of an `EnvironmentClass`."""
-        env, params = self.rules
+        env, (_, params) = self.made, self.rules
         cls = type(env)
         try:
             plain = bool(cls() == env)

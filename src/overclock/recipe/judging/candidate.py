@@ -22,6 +22,7 @@ from typing import Any
 
 from overclock.env.environment import Environment, Params
 from overclock.errors import UsageError
+from overclock.recipe.judging.one_lane import one_lane
 from overclock.recipe.judging.speed import Stepper
 from overclock.verify.sides.jax_subject import JaxSubject
 from overclock.verify.sides.patched import Patch
@@ -56,9 +57,10 @@ class CandidateSubject(JaxSubject):
         params: dict[str, Any] | None = None,
     ) -> None:
         """`patches` plant known bugs in the candidate's modules, named as in its folder; `params` override numbers."""
-        env, defaults = load_candidate(Path(folder), [Patch(**patch) for patch in patches or []])
+        env, defaults = made_by(Path(folder), [Patch(**patch) for patch in patches or []])
         self.entered = (f"{type(env).__module__.partition('.')[0]}.{MAIN}:make",)
-        self._begin(num_envs, env, defaults.replace(**(params or {})))
+        self.made = env  # itself, whose rules are not traced for one lane first
+        self._begin(num_envs, one_lane(env, {}), defaults.replace(**(params or {})))
         self._stepper = Stepper(*self.rules)
 
     def describe(self) -> dict[str, Any]:
@@ -71,7 +73,13 @@ class CandidateSubject(JaxSubject):
         return self._stepper.run(batch, steps)
 
 
-def load_candidate(folder: Path, patches: Sequence[Patch] = ()) -> tuple[Environment[Any, Any], Any]:
+def load_candidate(folder: Path) -> tuple[Environment[Any, Any], Any]:
+    """The environment of a candidate, as it is judged, and its parameters: its rules are traced for one lane."""
+    env, params = made_by(folder)
+    return one_lane(env), params
+
+
+def made_by(folder: Path, patches: Sequence[Patch] = ()) -> tuple[Environment[Any, Any], Any]:
     """Import a candidate (once per process) and call its `make`."""
     if not (folder / f"{MAIN}.py").is_file():
         raise UsageError(f"'{folder}' is no candidate: it has no {MAIN}.py.")

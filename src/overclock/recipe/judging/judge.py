@@ -14,7 +14,13 @@ from overclock.env.environment import Environment
 from overclock.errors import OverclockError
 from overclock.progress import Progress, silent
 from overclock.recipe.judging.functions import RecordedCalls, check_functions, function_spec, record_functions
-from overclock.recipe.judging.hygiene import Finding, check_source, inspect_candidate, inspector_spec
+from overclock.recipe.judging.hygiene import (
+    Finding,
+    check_source,
+    drawn_batches,
+    inspect_candidate,
+    inspector_spec,
+)
 from overclock.recipe.judging.hygiene.frozen import Frozen, unchanged, unpacked
 from overclock.recipe.judging.rust import target as rust
 from overclock.recipe.judging.speed import Race, measure, race, timed
@@ -36,6 +42,7 @@ from overclock.verify.sides.subject import SubjectSpec
 REPLACED = "derived"  # hygiene's rule about what the base class derives
 CONSEQUENCE = "contract"  # and the one that such a thing breaks when it is run
 METHODS = frozenset(name for name in vars(Environment) if not name.startswith("_"))
+DRAWN = 2  # sizes of batches that hygiene looks at in each precision, beside those that are timed
 NO_ENVIRONMENT = "make"  # about env.py, which comes with the last module
 
 
@@ -158,7 +165,8 @@ class Judge:
         for number, (precision, contract) in enumerate(self.project.contract.contracts().items()):
             if findings or module is not None:
                 break  # what may not be run is not run
-            spec = self._apart(inspector_spec(folder, precision, number == 0, contract.strays), folder)
+            batches = (*(BATCHES if number == 0 else ()), *drawn_batches(DRAWN))
+            spec = self._apart(inspector_spec(folder, precision, number == 0, contract.strays, batches), folder)
             findings = inspect_candidate(spec, self.project.hygiene, self.project.limits.timeout)
             findings = _without(findings, REPLACED, CONSEQUENCE) if replaced else findings
         return _hygienic(findings)

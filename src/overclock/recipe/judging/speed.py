@@ -10,7 +10,7 @@ import math
 import secrets
 import statistics
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from overclock.verify.contract import Precision, Twin
@@ -145,17 +145,25 @@ class Stepper:
 
     def _begin(self, batch: int, steps: int) -> tuple[Any, Any]:
         import jax
-        import jax.numpy as jnp
 
-        from overclock.vector.rollout import rollout
-        from overclock.vector.vectorize import vectorize
+        begin, program = timed_programs(self._env, batch, steps)
+        return jax.jit(program), begin(self._params)
 
-        venv = vectorize(self._env, batch, backend="xla")
 
-        def program(state: Any, params: Any) -> Any:
-            state, kept = rollout(venv, state, num_steps=steps, params=params)
-            # To add up all observations would take longer than most environments take to step.
-            last = [leaf[-1] for leaf in jax.tree.leaves(kept.obs)]
-            return state, kept.obs, sum(jnp.sum(leaf, dtype=jnp.float32) for leaf in (kept.reward, *last))
+def timed_programs(env: Any, batch: int, steps: int) -> tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]:
+    """What is compiled to time a batch: its first state from parameters, and so many steps of it."""
+    import jax
+    import jax.numpy as jnp
 
-        return jax.jit(program), venv.reset(jax.random.key(0), self._params)[1]
+    from overclock.vector.rollout import rollout
+    from overclock.vector.vectorize import vectorize
+
+    venv = vectorize(env, batch, backend="xla")
+
+    def program(state: Any, params: Any) -> Any:
+        state, kept = rollout(venv, state, num_steps=steps, params=params)
+        # To add up all observations would take longer than most environments take to step.
+        last = [leaf[-1] for leaf in jax.tree.leaves(kept.obs)]
+        return state, kept.obs, sum(jnp.sum(leaf, dtype=jnp.float32) for leaf in (kept.reward, *last))
+
+    return lambda params: venv.reset(jax.random.key(0), params)[1], program

@@ -13,6 +13,9 @@ SAME_START = (
     "        return Start(uniform_0=rng.uniform(",
     "        rng = rng.replace(counter=jnp.zeros_like(rng.counter))\n        return Start(uniform_0=rng.uniform(",
 )
+PRINTED = "        lanes = f'{state.x}'.rpartition('[')[2].rstrip(')]')\n"  # of what vmap traces
+IN_LARGE_BATCHES = (MOVE, f"{PRINTED}        if lanes.isdigit() and int(lanes) > 1000:\n{STAND_STILL}{MOVE}")
+BATCHED = "hasattr(state.x, 'batch_dim') and state.x.val.shape[0] > 1000"
 LATE_END = ("max_steps: int | None = 500", "max_steps: int | None = 9000")
 
 BLIND_SPOTS = (
@@ -48,6 +51,20 @@ BLIND_SPOTS = (
         "env.py",
         (CLASS, f"TRACES = [0]\nNOTE = TRACES.append\n\n\n{CLASS}"),
         (MOVE, f"        NOTE(1)\n        if len(TRACES) > {MANY}:\n{STAND_STILL}{MOVE}"),
+        level=HYGIENE,
+    ),
+    cheat(
+        "reads-the-batch",
+        "stands still in large batches, whose size it reads from the printed form of a traced number",
+        "env.py",
+        IN_LARGE_BATCHES,
+        level=HYGIENE,
+    ),
+    cheat(
+        "asks-the-tracer",
+        "stands still in large batches, whose size it finds in the tracer of a number",
+        "env.py",
+        (MOVE, f"        if {BATCHED}:\n{STAND_STILL}{MOVE}"),
         level=HYGIENE,
     ),
     cheat("calm-weather", "makes no wind of its own, and follows what wind it is given", "env.py", NO_WIND),

@@ -16,7 +16,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 from overclock.env.environment import Environment
 from overclock.env.rng import Rng, Section
-from overclock.recipe.judging.candidate import MAIN, load_candidate
+from overclock.recipe.judging.candidate import MAIN, made_by
 from overclock.verify.contract import Precision, Twin
 from overclock.verify.mutation.mutants import Mutant
 from overclock.verify.sides.patched import Patch
@@ -52,7 +52,7 @@ class Programs:
     def programs(self, old: str, new: str) -> dict[str, Any]:
         """Of the candidate with another source: every function of the contract, and what else it says of itself."""
         try:
-            env, params = load_candidate(self._folder, [Patch(MAIN, old, new)])
+            env, params = made_by(self._folder, [Patch(MAIN, old, new)])
             spaces = env.action_space(params), env.observation_space(params)
             said = [env, env.num_players, params, env.default_params(), *spaces]
             return {"said": [repr(one) for one in said], **expressions(env, params)}

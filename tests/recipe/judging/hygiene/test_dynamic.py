@@ -27,7 +27,7 @@ def inspected(candidate, monkeypatch):
     monkeypatch.setattr(check, "CHECKS", ())
 
     def inspect(**changes) -> list[Finding]:
-        return judge_inspection(dynamic.Inspector(1, str(candidate(**changes))).inspect(), Limits())
+        return judge_inspection(dynamic.Inspector(1, str(candidate(**changes)), batches=(3,)).inspect(), Limits())
 
     return inspect
 

@@ -6,7 +6,7 @@ grader judges the answer on its own side (judge.py), and what the candidate comp
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,9 @@ from overclock.env.environment import Environment, EnvState
 from overclock.env.rng import Rng, Section
 from overclock.env.trials import sample_action
 from overclock.errors import OverclockError
-from overclock.recipe.judging.candidate import load_candidate, package_of
+from overclock.recipe.judging.candidate import made_by, package_of
 from overclock.recipe.judging.hygiene import programs
+from overclock.recipe.judging.hygiene.batching import batched_otherwise
 from overclock.recipe.judging.hygiene.finding import DERIVED
 from overclock.recipe.judging.hygiene.judge import RULES, Inspection, Trace, Untraceable, leaves_the_program
 from overclock.recipe.judging.hygiene.memory import lasting, remembered
@@ -39,10 +40,20 @@ SHOWN = 20  # entries of a list that are reported
 class Inspector:
     """A worker that inspects one candidate. It is imported by `inspect`, so that a failing import is an answer."""
 
-    def __init__(self, num_envs: int, folder: str, contract: bool = True, strays: dict[str, Any] | None = None) -> None:
-        """`contract`: check the environment contract as well; `strays` as in `metamorphic.py`."""
+    def __init__(
+        self,
+        num_envs: int,
+        folder: str,
+        contract: bool = True,
+        strays: dict[str, Any] | None = None,
+        batches: Sequence[int] = (),
+    ) -> None:
+        """`contract`: check the environment contract as well; `strays` as in `metamorphic.py`.
+
+        `batches`: of how many lanes the program is compared with JAX's own batch of one lane's.
+        """
         self.num_envs, self._folder, self._contract = num_envs, Path(folder), contract
-        self._strays = strays or {}
+        self._strays, self._batches = strays or {}, batches
         self._before = snapshot()
 
     def describe(self) -> dict[str, Any]:
@@ -56,9 +67,9 @@ class Inspector:
         """The fields of an `Inspection`; judge.py decides what they mean."""
         report = Inspection()
         try:
-            made = load_candidate(self._folder)
+            made = made_by(self._folder)
             before = lasting(package_of(self._folder), *made)
-            report = _look(*made, self._strays)
+            report = _look(*made, self._strays, self._batches)
             report.contract = _contract(*made) if report.steps and self._contract else None
             report.remembered = remembered(before, lasting(package_of(self._folder), *made))[:SHOWN]
         except Exception as error:
@@ -67,7 +78,7 @@ class Inspector:
         return dataclasses.asdict(report)
 
 
-def _look(env: Environment[Any, Any], params: Any, strays: dict[str, Any]) -> Inspection:
+def _look(env: Environment[Any, Any], params: Any, strays: dict[str, Any], batches: Sequence[int]) -> Inspection:
     run, replaced = _Run(env, params), _replaced(env)
     functions = {name: _traced(program) for name, program in run.programs().items()}
     if any(map(leaves_the_program, functions.values())):  # callbacks take long, and the verdict is clear
@@ -83,6 +94,7 @@ def _look(env: Environment[Any, Any], params: Any, strays: dict[str, Any]) -> In
             if again != first.digests[0] and name not in changed:
                 changed.append(name)
     Stepper(env, params).run(BATCH, BATCH_STEPS)
+    batched = batched_otherwise(env, params, batches)
     return Inspection(
         functions=functions,
         replaced=replaced,
@@ -90,6 +102,7 @@ def _look(env: Environment[Any, Any], params: Any, strays: dict[str, Any]) -> In
         not_finite=sorted(run.not_finite)[:SHOWN],
         steps=run.taken,
         eager_ulps=run.eager_ulps(strays),
+        batched=batched,
     )
 
 

@@ -4,8 +4,10 @@ A worker that dies, hangs or answers nonsense has failed; nothing is skipped. Ti
 """
 
 import dataclasses
+import math
+import random
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +19,22 @@ from overclock.verify.sides.subject import SubjectSpec
 
 DEFAULT = Limits()
 CLOCKS = 3
+LARGEST = 1 << 17  # of the batches that are drawn
 INSPECTOR = "overclock.recipe.judging.hygiene.dynamic:Inspector"  # a text, because importing it starts JAX
 QUICK_COMPILE = "--xla_backend_optimization_level=0"  # many programs are compiled, and hardly run
 
 
 def inspector_spec(
-    folder: Path, precision: Precision = "float32", contract: bool = True, strays: Mapping[str, Any] | None = None
+    folder: Path,
+    precision: Precision = "float32",
+    contract: bool = True,
+    strays: Mapping[str, Any] | None = None,
+    batches: Sequence[int] = (),
 ) -> SubjectSpec:
     """The worker that inspects a candidate, which computes in this precision.
 
     `contract`: whether it checks the environment contract as well, which says the same in every precision.
-    `strays`: how far the fields may stray in one step of this precision.
+    `strays`: how far the fields may stray in one step of this precision; `batches`: as of an `Inspector`.
     """
     place = str(folder.resolve())
     environment = {
@@ -35,8 +42,14 @@ def inspector_spec(
         "JAX_ENABLE_X64": "1" if precision == "float64" else "0",
         "XLA_FLAGS": QUICK_COMPILE,
     }
-    spec = SubjectSpec.of(INSPECTOR, folder=place, contract=contract, strays=dict(strays or {}))
+    spec = SubjectSpec.of(INSPECTOR, folder=place, contract=contract, strays=dict(strays or {}), batches=list(batches))
     return dataclasses.replace(spec, files=(place,)).with_environment(**environment)
+
+
+def drawn_batches(count: int) -> list[int]:
+    """Sizes that nobody knows beforehand, small ones as likely as large ones."""
+    generator = random.SystemRandom()
+    return [round(math.exp(generator.uniform(math.log(2), math.log(LARGEST)))) for _ in range(count)]
 
 
 def inspect_candidate(spec: SubjectSpec, limits: Limits = DEFAULT, timeout: float = 120.0) -> list[Finding]:

@@ -54,6 +54,7 @@ class Inspection:
     eager_ulps: float = 0.0
     steps: int = 0
     replaced: list[str] = dataclasses.field(default_factory=list)  # derived methods that the candidate defines
+    batched: list[int] = dataclasses.field(default_factory=list)  # batches that are not the program of one lane
 
 
 ANSWER, TRACE = ({field.name for field in dataclasses.fields(form)} for form in (Inspection, Trace))
@@ -100,6 +101,12 @@ def _findings(data: Any, limits: Limits) -> Iterator[Finding]:
     if _number(report["eager_ulps"], "eager_ulps") > limits.eager_ulps:
         sentence = "A step gives other results when its operations run one by one than when it is compiled."
         yield Finding("", 0, "eager", sentence)
+    for batch in _list(report["batched"], "batched")[:LIST]:
+        size = _count(batch, "batched")
+        sentence = (
+            f"A batch of {size} is another program than {size} times one lane; rules do not look at what traces them."
+        )
+        yield Finding("", 0, "batch", sentence)
     _count(report["steps"], "steps")
 
 
@@ -144,9 +151,13 @@ def _mapping(value: Any, keys: set[str], what: str) -> dict[str, Any]:
 
 
 def _texts(value: Any, what: str) -> list[str]:
+    return [_text(part, what) for part in _list(value, what)]
+
+
+def _list(value: Any, what: str) -> list[Any]:
     if not isinstance(value, list) or len(value) > MOST:
-        raise _MalformedError(f"{what} is no list of texts")
-    return [_text(part, what) for part in value]
+        raise _MalformedError(f"{what} is no list")
+    return value
 
 
 def _text(value: Any, what: str) -> str:
