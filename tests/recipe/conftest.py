@@ -18,6 +18,13 @@ def without_hygiene(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
+def not_as_used(request, monkeypatch):
+    """The last thing that is asked compiles everything once more; the tests of the judge and of the red team ask it."""
+    if not {"judging", "redteam"} & set(request.path.parts):
+        monkeypatch.setattr("overclock.recipe.judging.judge.Judge._for_users", lambda *_: iter(()))
+
+
+@pytest.fixture(autouse=True)
 def unready(request, monkeypatch):
     """Most projects here are made up: their references cannot be played before a run. Ask for `ready` otherwise."""
     if "ready" not in request.fixturenames:

@@ -1,9 +1,12 @@
 """Speed: two candidates by turns, by our own clock; and only of a worker that still steps as it was judged."""
 
+import numpy as np
 import pytest
 
 from overclock.recipe.judging import speed
-from overclock.recipe.judging.speed import PAIRS, Race, measure, race
+from overclock.recipe.judging.candidate import made_by
+from overclock.recipe.judging.speed import PAIRS, Race, Stepper, alike, measure, race
+from overclock.recipe.redteam.cheats import Material, find_cheats, honest_files
 
 BATCHES = (32, 128)
 
@@ -71,3 +74,30 @@ def test_one_lucky_measurement_is_not_a_gain():
     assert not Race({}, {}, (1.3, 1.2, 0.99, 1.4)).won
     assert Race({}, {}, (1.3, 1.2, 1.01, 1.4)).won
     assert Race({}, {}, (1.3, 1.2, 1.01)).gain == 1.2
+
+
+@pytest.mark.usefixtures("few_optimisations")
+@pytest.mark.parametrize("name", ["honest", "reads-the-batch"])
+def test_lanes_of_a_timed_batch_step_as_in_a_batch_of_their_own(tmp_path, name):
+    files = honest_files() if name == "honest" else find_cheats(name)[0].build(Material(tmp_path, None))
+    for file, text in files.items():
+        (tmp_path / file).write_text(text)
+    stepper = Stepper(*made_by(tmp_path))
+    for batch in (1200, 64):
+        stepper.run(batch, speed.CHUNK)
+    same = {}
+    for batch in stepper.timed():
+        shown = stepper.shown(batch, [5, 0, batch - 1])
+        same[batch] = alike(shown, stepper.replayed(shown.pop("state")))
+    assert same == {64: True, 1200: name == "honest"}
+
+
+def test_what_is_seen_may_be_rounded_otherwise_and_no_more():
+    seen = {"a": np.array([[[1.0, 2e7], [0.5, np.inf]]], np.float32), "n": np.array([[1, 2]])}
+    assert alike(seen, seen)
+    assert alike(seen, {**seen, "a": seen["a"] * np.float32(1 + 1e-6)})
+    assert not alike(seen, {**seen, "a": seen["a"] * np.float32(1.001)})
+    assert not alike(seen, {**seen, "a": seen["a"] + np.array([0.01, 0.0], np.float32)})
+    assert not alike(seen, {**seen, "n": seen["n"] + 1})
+    assert not alike(seen, {"a": seen["a"]})
+    assert not alike(seen, {**seen, "a": np.full((1, 2, 2), np.nan, np.float32)})

@@ -37,12 +37,14 @@ ALL = {cheat.name: cheat for cheat in find_cheats()}
 PASS_THE_SCAN = {
     "special-cases-seeds", "drops-the-left", "drops-truncation", "nan-instead-of-an-end", "wrong-types",
     "only-in-float64", "counts-out-of-sight", "calm-weather", "starts-alike", "long-limit", "hoards-memory",
-    "reads-the-batch", "asks-the-tracer",
+    "other-parameters", "other-spaces", "forgets-the-end", "clips-what-is-rare", "keeps-fewer-digits",
+    "half-the-precision",
 }  # fmt: skip
 LATER_CHECK = {"calls-the-reference": "sandbox", "forges-answers": "level 1", "recorded-trajectories": "held-out"}
 INSPECTED = {
     "counts-through-a-helper": "hidden-state", "cached-outputs": "eager", "reads-the-batch": "batch",
-    "asks-the-tracer": "batch",
+    "asks-the-tracer": "batch", "batches-by-its-own-rule": "callback", "other-parameters": "parameters",
+    "walks-the-frames": "batch",
 }  # fmt: skip
 SEED = 7
 
@@ -205,6 +207,7 @@ def report(caught=True, passed=True):
     control = {**cheat, "name": HONEST, "passed": passed, "layers": []}
     return {
         "schema": "overclock.redteam/1", "caught": int(caught), "total": 1, "sandbox": "bubblewrap", "seed": 7,
+        "caught_without_scan": int(caught), "scan": True,
         "seconds": 3.2, "cheats": [{**cheat, "caught": caught, "layers": layers}], "control": control,
     }  # fmt: skip
 
@@ -244,7 +247,8 @@ def told(monkeypatch, judges, practice):
         events.append("draw")
         return 11
 
-    def judged(candidate, place, judges, seed):
+    def judged(candidate, place, judges, seed, scan):
+        assert scan
         assert place.candidate.is_dir()
         assert seed == 11
         layers = {"static": "It says so.", "dynamic": "It does so."} if "x" in candidate.name else {}
@@ -268,13 +272,31 @@ def test_the_seed_is_drawn_when_every_candidate_is_frozen(told):
     assert found["control"]["passed"]
     caught = {cheat["name"] for cheat in found["cheats"] if cheat["caught"]}
     assert caught == {name for name in ALL if "x" in name}
-    assert found["caught"] == len(caught)
+    assert found["caught"] == found["caught_without_scan"] == len(caught)
+    assert {cheat["wall"] for cheat in found["cheats"]} >= {"dynamic", "sandbox", "level 1", "held-out, as used"}
 
 
 def test_one_cheat_may_be_tried_alone(told):
     (cheat,) = redteam(only="exits-quietly")["cheats"]
     assert told == [HONEST, "exits-quietly", "draw"]
     assert [layer["layer"] for layer in cheat["layers"]] == ["static", "dynamic"]
+
+
+def test_the_kinds_are_many_and_each_says_what_it_does_and_what_catches_it(capsys):
+    assert len(ALL) >= 50
+    assert len({cheat.what for cheat in ALL.values()}) == len(ALL)
+    assert all(cheat.wall and cheat.what == cheat.what.strip(". ") for cheat in ALL.values())
+    assert Redteam(list=True).run() == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in ALL)
+
+
+@pytest.mark.parametrize("place", ["drops-the-left"], indirect=True)
+def test_without_the_scan_nobody_reads_the_text(judges, place):
+    judge, without_scan = Told(judges, [], ["a finding"]), Told(judges, [2])
+    told = types.SimpleNamespace(judge=judge, without_scan=without_scan)
+    found = examine(ALL["drops-the-left"], place, told, SEED, scan=False)
+    assert (list(found.layers), judge.asked) == (["level 2"], [])
 
 
 def test_bad_wishes_are_refused():

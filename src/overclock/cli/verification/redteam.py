@@ -19,6 +19,8 @@ class Redteam:
     Examples:
       overclock redteam
       overclock redteam --only host-callback
+      overclock redteam --without-scan
+      overclock redteam --list
       overclock redteam --sandbox none --json
     """
 
@@ -32,18 +34,28 @@ class Redteam:
     """Suspects tried side by side; by default one per core, at most 4."""
     timeout: float = 120.0
     """Seconds after which a suspect that does not answer is stopped."""
+    without_scan: bool = False
+    """Read nobody's source: only what stands behind the static scan can catch them. The figure is in every run."""
+    list: bool = False
+    """Only list the cheats: what each does, and what is there to catch it behind the static scan."""
     json: bool = False
     """Print one JSON object (schema overclock.redteam/1) instead of a table."""
 
     def run(self) -> int:
         """Try the cheats and print the report; returns the exit code."""
         from overclock.cli.progress import ProgressDisplay
-        from overclock.recipe.redteam import redteam
+        from overclock.recipe.redteam import find_cheats, redteam
 
         if not 0 < self.timeout < math.inf:
             raise UsageError(f"--timeout must be a number of seconds above 0, got {self.timeout:g}.")
+        if self.list:
+            cheats = find_cheats(self.only)
+            output.table(["cheat", "what it does", "caught by"], [[one.name, one.what, one.wall] for one in cheats])
+            return 0
         with ProgressDisplay() as progress:
-            report = redteam(self.only, self.sandbox, self.seed, self.jobs, self.timeout, progress)
+            report = redteam(
+                self.only, self.sandbox, self.seed, self.jobs, self.timeout, progress, scan=not self.without_scan
+            )
         if self.json:
             output.emit(report)
         else:
@@ -69,4 +81,5 @@ def show(report: dict[str, Any]) -> None:
         print("The honest candidate passed.")
     else:
         print(f"The honest candidate was caught by {control['by']}: {control['sentence']}")
-    print(f"{report['caught']} of {report['total']} caught")
+    behind = "" if not report["scan"] else f", {report['caught_without_scan']} also without the static scan"
+    print(f"{report['caught']} of {report['total']} caught{behind}")

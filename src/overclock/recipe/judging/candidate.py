@@ -22,7 +22,10 @@ from typing import Any
 
 from overclock.env.environment import Environment, Params
 from overclock.errors import UsageError
+from overclock.recipe.judging.as_used import program as as_used
+from overclock.recipe.judging.hygiene.programs import digest
 from overclock.recipe.judging.one_lane import one_lane
+from overclock.recipe.judging.plain_process import forget_who_asks
 from overclock.recipe.judging.speed import Stepper
 from overclock.verify.sides.jax_subject import JaxSubject
 from overclock.verify.sides.patched import Patch
@@ -57,6 +60,7 @@ class CandidateSubject(JaxSubject):
         params: dict[str, Any] | None = None,
     ) -> None:
         """`patches` plant known bugs in the candidate's modules, named as in its folder; `params` override numbers."""
+        forget_who_asks()
         env, defaults = made_by(Path(folder), [Patch(**patch) for patch in patches or []])
         self.entered = (f"{type(env).__module__.partition('.')[0]}.{MAIN}:make",)
         self.made = env  # itself, whose rules are not traced for one lane first
@@ -66,11 +70,35 @@ class CandidateSubject(JaxSubject):
     def describe(self) -> dict[str, Any]:
         """As `Subject.describe`; `run` lets the same worker be timed that is judged."""
         known = super().describe()
-        return {**known, "calls": [*known["calls"], "run"]}
+        return {**known, "calls": [*known["calls"], "run", "timed", "shown", "replayed", "known", "play", "traces"]}
+
+    def known(self) -> dict[str, Any]:
+        """As a user's program says it (as_used/program.py), to be compared with that."""
+        return as_used.known(self.made, self.rules[1])
+
+    def play(self, seed: int, batches: list[int]) -> dict[str, Any]:
+        """As a user's program plays it, by the program of one lane."""
+        return as_used.play(*self.rules, seed, batches)
+
+    def traces(self) -> dict[str, str]:
+        """As a user's program traces it."""
+        return as_used.traces(self.made, self.rules[1], digest)
 
     def run(self, batch: int, steps: int) -> float:
         """As `Stepper.run`, of lanes that nothing else uses."""
         return self._stepper.run(batch, steps)
+
+    def timed(self) -> list[int]:
+        """As `Stepper.timed`."""
+        return self._stepper.timed()
+
+    def shown(self, batch: int, lanes: list[int]) -> dict[str, Any]:
+        """As `Stepper.shown`."""
+        return self._stepper.shown(batch, lanes)
+
+    def replayed(self, state: dict[str, Any]) -> dict[str, Any]:
+        """As `Stepper.replayed`."""
+        return self._stepper.replayed(state)
 
 
 def load_candidate(folder: Path) -> tuple[Environment[Any, Any], Any]:

@@ -134,7 +134,9 @@ class FunctionRunner:
 
     def __init__(self, num_envs: int, folder: str, module: str) -> None:
         from overclock.recipe.judging.candidate import load_module
+        from overclock.recipe.judging.plain_process import forget_who_asks
 
+        forget_who_asks()
         self._module = load_module(Path(folder), module)
 
     def describe(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ arrays come back. A candidate that crashes, hangs or breaks the protocol has fai
 
 import contextlib
 import dataclasses
+import secrets
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 from overclock.env.environment import Environment
 from overclock.errors import OverclockError
 from overclock.progress import Progress, silent
+from overclock.recipe.judging.as_used.compare import differences_for_users
 from overclock.recipe.judging.functions import RecordedCalls, check_functions, function_spec, record_functions
 from overclock.recipe.judging.hygiene import (
     Finding,
@@ -43,6 +45,7 @@ REPLACED = "derived"  # hygiene's rule about what the base class derives
 CONSEQUENCE = "contract"  # and the one that such a thing breaks when it is run
 METHODS = frozenset(name for name in vars(Environment) if not name.startswith("_"))
 DRAWN = 2  # sizes of batches that hygiene looks at in each precision, beside those that are timed
+LARGEST_PLAYED = 4096  # lanes of a batch that is played in a user's program: it is compiled, and played at once
 NO_ENVIRONMENT = "make"  # about env.py, which comes with the last module
 
 
@@ -114,7 +117,7 @@ class Judge:
         if module is not None:
             return self._functions(folder, twin, module)
         if level == HELD_OUT:
-            return self._held_out(twin, seed)
+            return self._held_out(folder, twin, seed)
         timeout = self.project.limits.timeout
         settings = Settings(
             self._recorded, self.project.judging.episodes, seed, timeout, self.progress, attempt=attempt
@@ -191,19 +194,29 @@ class Judge:
             self._recording = record(twin, 0, self.progress, timeout=self.project.limits.timeout)
         return self._recording
 
-    def _held_out(self, twin: Twin, seed: int) -> Verdict:
-        """Episodes that nobody learns anything about but whether they were equal."""
+    def _held_out(self, folder: Path, twin: Twin, seed: int) -> Verdict:
+        """Episodes that nobody learns anything about but whether they were equal; then the folder as users load it."""
         for precision in twin.contracts:
             found = compare_rollouts(
                 twin, self.project.judging.held_out, "per_step", precision, "uniform", random_legal, seed,
                 timeout=self.project.limits.timeout,
             )  # fmt: skip
             if not found.passed:
-                break
-        else:
-            return Verdict(HELD_OUT, "pass", 1, 1)
-        sentence = "Held-out episodes differ from the reference; which ones is not told. Look for cases not handled."
-        return Verdict(HELD_OUT, "fail", 0, 1, failure(HELD_OUT, [sentence]))
+                sentence = (
+                    "Held-out episodes differ from the reference; which ones is not told. Look for cases not handled."
+                )
+                return Verdict(HELD_OUT, "fail", 0, 1, failure(HELD_OUT, [sentence]))
+        sentence = next(self._for_users(folder, twin), None)
+        if sentence is not None:
+            return Verdict(HELD_OUT, "fail", 1, 2, failure(HELD_OUT, [sentence]))
+        return Verdict(HELD_OUT, "pass", 2, 2)
+
+    def _for_users(self, folder: Path, twin: Twin) -> Iterator[str]:
+        """What is wrong where the folder is loaded as its users load it: the last thing that is asked."""
+        if self.project.target == "jax":
+            batches = (secrets.choice(BATCHES), *drawn_batches(1, LARGEST_PLAYED))
+            timeout = self.project.limits.timeout
+            yield from differences_for_users(twin, folder, self.project.judging.held_out, batches, timeout)
 
     def _also(self, twin: Twin, result: RolloutLevel, settings: Settings) -> RolloutLevel:
         """The same episodes against an existing fast implementation."""

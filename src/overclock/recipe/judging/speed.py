@@ -7,11 +7,14 @@ more than most changes of a program gain.
 import contextlib
 import dataclasses
 import math
+import random
 import secrets
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from overclock.verify.contract import Precision, Twin
 from overclock.verify.rollout.actions import random_legal
@@ -22,6 +25,9 @@ EPISODES = 8  # that a worker plays once more after it was timed
 CHUNK = 64  # steps of one compiled program
 CALL_SECONDS = 0.05  # a timed call takes at least this long, so that the way to the worker does not count
 FEWEST = 3  # timed calls of one measurement
+LANES, SEEN = 16, 5  # of a timed batch: lanes that are stepped again in a batch of their own, and for how many steps
+MOST_LANES = 5000  # of the batch that nobody timed
+CLOSE = 1e-5  # compiled for another batch, sums may be taken in another order
 PAIRS = 7  # of two candidates that are equally fast, one is ahead in all of them once in 128 times
 
 
@@ -31,6 +37,8 @@ def timed(twin: Twin, timeout: float = 120.0) -> Iterator[ProcessSubject]:
     precision: Precision = "float32" if "float32" in twin.contracts else twin.strictest
     with ProcessSubject(twin.performance_in(precision), EPISODES, "the candidate", timeout) as worker:
         yield worker
+        if "shown" in worker.description["calls"]:
+            _require_as_timed(twin, worker, precision, timeout)
         with ProcessSubject(twin.reference, EPISODES, "the reference", timeout) as reference:
             found = compare_sides(
                 reference, worker, twin, EPISODES, "per_step", precision, "uniform", random_legal, secrets.randbits(30)
@@ -40,6 +48,41 @@ def timed(twin: Twin, timeout: float = 120.0) -> Iterator[ProcessSubject]:
             "could not verify: the candidate: the worker that was timed does not step as the reference does, so its "
             "speed says nothing.", "the candidate",
         )  # fmt: skip
+
+
+def _require_as_timed(twin: Twin, worker: ProcessSubject, precision: Precision, timeout: float) -> None:
+    """Lanes of every batch that was timed, and of one that was not, step in a small batch as they did in the large."""
+    generator = random.SystemRandom()
+    batches = [*worker.ask("timed"), generator.randrange(LANES, MOST_LANES)]
+    with ProcessSubject(twin.performance_in(precision), LANES, "the candidate", timeout) as fresh:
+        for batch in batches:
+            shown = worker.ask("shown", batch=batch, lanes=[generator.randrange(batch) for _ in range(LANES)])
+            again = fresh.ask("replayed", state=shown.pop("state"))
+            if not alike(shown, again):
+                raise CouldNotVerifyError(
+                    f"could not verify: the candidate: lanes of a batch of {batch} step otherwise while they are timed "
+                    "than in a batch of their own, so its speed says nothing.", "the candidate",
+                )  # fmt: skip
+
+
+def alike(shown: Mapping[str, Any], again: Mapping[str, Any]) -> bool:
+    """Whether two sides saw the same; floats may be rounded otherwise in another program, for a few steps."""
+    if shown.keys() != again.keys():
+        return False
+    for name, one in shown.items():
+        other = again[name]
+        if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.shape == other.shape):
+            return False
+        if one.dtype.kind != "f":
+            if not np.array_equal(one, other):
+                return False
+            continue
+        size = np.abs(one).max(axis=(0, 1), initial=0.0, keepdims=True, where=np.isfinite(one))
+        with np.errstate(invalid="ignore"):  # infinite ones are equal or not
+            close = (one == other) | (np.abs(one - other) <= CLOSE * (size + np.abs(one)))
+        if not (close | (np.isnan(one) & np.isnan(other))).all():
+            return False
+    return True
 
 
 class Stopwatch:
@@ -142,6 +185,37 @@ class Stepper:
             self._batches[batch, chunk] = program, state
             total += float(sums)
         return total if math.isfinite(total) else 0.0
+
+    def timed(self) -> list[int]:
+        """The batches that were stepped so far."""
+        return sorted({batch for batch, _ in self._batches})
+
+    def shown(self, batch: int, lanes: Sequence[int]) -> dict[str, Any]:
+        """What some lanes of a timed batch see in the first steps of one more call, and the state that they had."""
+        import jax
+
+        from overclock.vector.host import flatten_state
+
+        key = next((known for known in self._batches if known[0] == batch), (batch, CHUNK))
+        if key not in self._batches:
+            self._batches[key] = self._begin(*key)
+        program, state = self._batches[key]
+        after, obs, _ = program(state, self._params)
+        self._batches[key] = program, after
+        chosen = np.asarray(lanes)
+        few = jax.tree.map(lambda leaf: leaf[chosen] if leaf.ndim and leaf.shape[0] == batch else leaf, state)
+        return {**flatten_state(jax.tree.map(lambda leaf: leaf[:SEEN, chosen], obs)), "state": flatten_state(few)}
+
+    def replayed(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """What lanes see that begin in such a state, in a batch of their own."""
+        import jax
+
+        from overclock.vector.host import flatten_state, unflatten_state
+
+        count = len(state["ended"])
+        program, like = self._begin(count, SEEN)
+        _, obs, _ = program(unflatten_state(dict(state), like), self._params)
+        return flatten_state(jax.tree.map(lambda leaf: leaf[:SEEN], obs))
 
     def _begin(self, batch: int, steps: int) -> tuple[Any, Any]:
         import jax

@@ -9,7 +9,8 @@ import re
 import time
 from collections.abc import Iterator
 
-from overclock.recipe.judging.verdict import HYGIENE, Verdict
+from overclock.recipe.judging.as_used.compare import FOR_USERS
+from overclock.recipe.judging.verdict import HELD_OUT, HYGIENE, Verdict
 from overclock.recipe.redteam.cheats import HONEST, Cheat, Material, find_cheats, honest_files
 from overclock.recipe.redteam.episodes import Episodes
 from overclock.recipe.redteam.grading_folder import GradingFolder, frozen_candidate, grader_files
@@ -18,6 +19,7 @@ from overclock.recipe.sandbox import by_name
 from overclock.recipe.sandbox.plan import MARK
 
 STATIC, DYNAMIC = "static", "dynamic"  # the two parts of hygiene
+AS_USED = "as used"  # the last part of held-out: the folder in a user's program
 NO_SANDBOX = "none"
 
 
@@ -47,24 +49,27 @@ def handed_in(candidate: Cheat, practice: Episodes) -> Iterator[GradingFolder]:
         yield place
 
 
-def examine(candidate: Cheat, place: GradingFolder, judges: Judges, seed: int) -> Outcome:
-    """Judge a frozen candidate level by level until one rejects it."""
+def examine(candidate: Cheat, place: GradingFolder, judges: Judges, seed: int, scan: bool = True) -> Outcome:
+    """Judge a frozen candidate level by level until one rejects it; with `scan`, by the static scan first."""
     started = time.monotonic()
     layers: dict[str, str] = {}
-    for layer, sentence in _rejections(candidate, place, judges, seed):
+    for layer, sentence in _rejections(candidate, place, judges, seed, scan):
         layers.setdefault(layer, sentence)
     by, sentence = next(iter(layers.items()), (None, ""))
     return Outcome(candidate.name, candidate.what, by, sentence, time.monotonic() - started, layers)
 
 
-def _rejections(candidate: Cheat, place: GradingFolder, judges: Judges, seed: int) -> Iterator[tuple[str, str]]:
-    scanned = judges.judge.judge(place.frozen, HYGIENE, seed) if judges.judge.read(place.candidate) else None
+def _rejections(
+    candidate: Cheat, place: GradingFolder, judges: Judges, seed: int, scan: bool
+) -> Iterator[tuple[str, str]]:
+    scanned = judges.judge.judge(place.frozen, HYGIENE, seed) if scan and judges.judge.read(place.candidate) else None
     if scanned is not None and not scanned.passed:
         yield STATIC, _sentence(scanned)
-        judge = judges.impatient if candidate.hangs else judges.without_scan
-        found = None if candidate.level is None else judge.judge(place.frozen, candidate.level, seed)
+    blind = judges.impatient if candidate.hangs else judges.without_scan
+    if scanned is not None and not scanned.passed and candidate.level is not None:
+        found = blind.judge(place.frozen, candidate.level, seed)
     else:
-        found = first_failure(judges.judge, place.frozen, candidate.level, seed)
+        found = first_failure(judges.judge if scan else blind, place.frozen, candidate.level, seed)
     if found is not None and not found.passed:
         yield _layer(candidate, found), _sentence(found)
     if (damage := place.damage()) is not None:
@@ -80,6 +85,8 @@ def _layer(candidate: Cheat, verdict: Verdict) -> str:
         return "sandbox"
     if verdict.level == HYGIENE:
         return DYNAMIC
+    if verdict.level == HELD_OUT and sentence.startswith(FOR_USERS):
+        return AS_USED
     return f"level {verdict.level}" if isinstance(verdict.level, int) else verdict.level
 
 

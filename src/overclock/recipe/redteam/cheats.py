@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from overclock.errors import UsageError
-from overclock.recipe.judging.verdict import Level
+from overclock.recipe.judging.verdict import HELD_OUT, HYGIENE, Level
 from overclock.recipe.redteam.episodes import Episodes
 
 HONEST = "honest"
@@ -41,6 +41,13 @@ class Cheat:
     harms: bool = False
     level: Level | None = 1
     hangs: bool = False
+
+    @property
+    def wall(self) -> str:
+        """What is there to reject it behind the static scan."""
+        if self.refused or self.harms:
+            return "sandbox"
+        return {HYGIENE: "dynamic", HELD_OUT: "held-out, as used"}.get(self.level, f"level {self.level}")
 
 
 def honest_files() -> Files:
@@ -76,9 +83,12 @@ def find_cheats(only: str | None = None) -> list[Cheat]:
     from overclock.recipe.redteam.blind_spots import BLIND_SPOTS
     from overclock.recipe.redteam.breakouts import BREAKOUTS
     from overclock.recipe.redteam.frauds import FRAUDS
+    from overclock.recipe.redteam.memories import MEMORIES
     from overclock.recipe.redteam.shortcuts import SHORTCUTS
+    from overclock.recipe.redteam.surroundings import SURROUNDINGS
+    from overclock.recipe.redteam.texts import TEXTS
 
-    everything = [*SHORTCUTS, *BLIND_SPOTS, *FRAUDS, *BREAKOUTS]
+    everything = [*SHORTCUTS, *BLIND_SPOTS, *SURROUNDINGS, *MEMORIES, *TEXTS, *FRAUDS, *BREAKOUTS]
     if only is None:
         return everything
     chosen = [one for one in everything if one.name == only]

@@ -13,7 +13,7 @@ from typing import Any
 
 from overclock.errors import MissingError, UsageError
 from overclock.progress import Progress, silent
-from overclock.recipe.redteam.catch import Outcome, examine, find_candidate, handed_in
+from overclock.recipe.redteam.catch import STATIC, Outcome, examine, find_candidate, handed_in
 from overclock.recipe.redteam.cheats import HONEST, find_cheats
 from overclock.recipe.redteam.judges import prepare_judges
 from overclock.recipe.sandbox import by_name
@@ -29,8 +29,11 @@ def redteam(
     jobs: int | None = None,
     timeout: float = 120.0,
     progress: Progress = silent,
+    scan: bool = True,
 ) -> dict[str, Any]:
     """Judge all cheats (or `only` one) and the honest candidate; returns the report (overclock.redteam/1).
+
+    Without `scan` nobody reads a candidate's text: what catches a cheat then are the walls behind the static scan.
 
     `seed` repeats the held-out episodes of an earlier run; by default it is drawn after every candidate is frozen.
     """
@@ -51,18 +54,20 @@ def redteam(
         drawn = secrets.randbits(30) if seed is None else seed
         pool = stack.enter_context(ThreadPoolExecutor(jobs or min(os.cpu_count() or 1, MOST_JOBS)))
         waiting = [
-            pool.submit(examine, candidate, place, judges, drawn)
+            pool.submit(examine, candidate, place, judges, drawn, scan)
             for candidate, place in zip(candidates, places, strict=True)
         ]
         for done in as_completed(waiting):
             results[done.result().name] = done.result()
             progress("candidates", len(results), len(waiting))
     control = results.pop(HONEST)
-    cheats = [_described(results[name]) for name in names if name != HONEST]
+    cheats = [{**_described(results[cheat.name]), "wall": cheat.wall} for cheat in candidates if cheat.name != HONEST]
     return {
         "schema": SCHEMA,
         "caught": sum(cheat["caught"] for cheat in cheats),
+        "caught_without_scan": sum(bool({layer["layer"] for layer in cheat["layers"]} - {STATIC}) for cheat in cheats),
         "total": len(cheats),
+        "scan": scan,
         "cheats": cheats,
         "control": {**_described(control), "passed": control.by is None},
         "sandbox": confinement.title,

@@ -56,19 +56,22 @@ def candidate_rights(
     hidden_packages: Iterable[str] = (),
     hidden: Iterable[Path] = (),
     environment: Mapping[str, str] | None = None,
+    plain: bool = False,
     **limits: Any,
 ) -> Rights:
     """For a candidate's code: it reads itself, Python and Overclock; no network; nothing that lasts is written.
 
     `hidden_packages` are import names ("gymnasium", "overclock.envs.pong") of the reference and its relatives.
-    `limits` are further fields of `Rights`.
+    `plain`: with the environment variables of a user, none of ours. `limits` are further fields of `Rights`.
     """
     candidate = candidate.resolve()
     variables = {**python_variables(), **(environment or {})}
     # Without the candidate: a numpy.py or json.py of its own would be imported by the worker that runs it.
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, [package_parent(), variables.get("PYTHONPATH")]))
-    # A cache shared with the grader could be poisoned; one of its own would be lost.
-    variables.setdefault("OVERCLOCK_COMPILE_CACHE", "off")
+    if plain:
+        variables.pop("PYTHONDONTWRITEBYTECODE")
+    else:  # a cache shared with the grader could be poisoned; one of its own would be lost
+        variables.setdefault("OVERCLOCK_COMPILE_CACHE", "off")
     return Rights(
         read=(*python_places(), candidate, *(path.resolve() for path in readable)),
         hidden=(*hidden_paths(hidden_packages), *(path.resolve() for path in hidden)),

@@ -19,6 +19,7 @@ from overclock.env.environment import Environment, EnvState
 from overclock.env.rng import Rng, Section
 from overclock.env.trials import sample_action
 from overclock.errors import OverclockError
+from overclock.recipe.judging.as_used.program import known
 from overclock.recipe.judging.candidate import made_by, package_of
 from overclock.recipe.judging.hygiene import programs
 from overclock.recipe.judging.hygiene.batching import batched_otherwise
@@ -26,6 +27,7 @@ from overclock.recipe.judging.hygiene.finding import DERIVED
 from overclock.recipe.judging.hygiene.judge import RULES, Inspection, Trace, Untraceable, leaves_the_program
 from overclock.recipe.judging.hygiene.memory import lasting, remembered
 from overclock.recipe.judging.hygiene.tampering import snapshot, tampered
+from overclock.recipe.judging.plain_process import forget_who_asks
 from overclock.recipe.judging.speed import Stepper
 from overclock.verify.interaction.metamorphic import distances, scales
 
@@ -67,6 +69,7 @@ class Inspector:
         """The fields of an `Inspection`; judge.py decides what they mean."""
         report = Inspection()
         try:
+            forget_who_asks()
             made = made_by(self._folder)
             before = lasting(package_of(self._folder), *made)
             report = _look(*made, self._strays, self._batches)
@@ -95,6 +98,7 @@ def _look(env: Environment[Any, Any], params: Any, strays: dict[str, Any], batch
                 changed.append(name)
     Stepper(env, params).run(BATCH, BATCH_STEPS)
     batched = batched_otherwise(env, params, batches)
+    by_make, by_default = known(env, params).values()
     return Inspection(
         functions=functions,
         replaced=replaced,
@@ -103,6 +107,7 @@ def _look(env: Environment[Any, Any], params: Any, strays: dict[str, Any], batch
         steps=run.taken,
         eager_ulps=run.eager_ulps(strays),
         batched=batched,
+        defaults=by_make == by_default,
     )
 
 

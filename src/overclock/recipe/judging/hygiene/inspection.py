@@ -46,10 +46,10 @@ def inspector_spec(
     return dataclasses.replace(spec, files=(place,)).with_environment(**environment)
 
 
-def drawn_batches(count: int) -> list[int]:
+def drawn_batches(count: int, largest: int = LARGEST) -> list[int]:
     """Sizes that nobody knows beforehand, small ones as likely as large ones."""
     generator = random.SystemRandom()
-    return [round(math.exp(generator.uniform(math.log(2), math.log(LARGEST)))) for _ in range(count)]
+    return [round(math.exp(generator.uniform(math.log(2), math.log(largest)))) for _ in range(count)]
 
 
 def inspect_candidate(spec: SubjectSpec, limits: Limits = DEFAULT, timeout: float = 120.0) -> list[Finding]:

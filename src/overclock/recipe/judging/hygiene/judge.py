@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from overclock.recipe.judging.hygiene.finding import Finding, Limits
+from overclock.recipe.judging.hygiene.primitives import PRIMITIVES
 
 FUNCTIONS = ("draw_reset", "init", "draw_step", "transition", "observe", "action_mask", "info", "reset", "step")
 RULES = ("init", "transition", "observe", "action_mask", "info")  # these never draw
@@ -55,6 +56,7 @@ class Inspection:
     steps: int = 0
     replaced: list[str] = dataclasses.field(default_factory=list)  # derived methods that the candidate defines
     batched: list[int] = dataclasses.field(default_factory=list)  # batches that are not the program of one lane
+    defaults: bool = True  # whether parameters and spaces of make() are those of default_params()
 
 
 ANSWER, TRACE = ({field.name for field in dataclasses.fields(form)} for form in (Inspection, Trace))
@@ -107,6 +109,9 @@ def _findings(data: Any, limits: Limits) -> Iterator[Finding]:
             f"A batch of {size} is another program than {size} times one lane; rules do not look at what traces them."
         )
         yield Finding("", 0, "batch", sentence)
+    if report["defaults"] is not True:
+        sentence = "make() returns other parameters or spaces than default_params(); users get the latter."
+        yield Finding("", 0, "parameters", sentence)
     _count(report["steps"], "steps")
 
 
@@ -127,6 +132,9 @@ def _of_function(name: str, value: Any, limits: Limits) -> Iterator[Finding]:
         elif name in RULES and RANDOM.search(primitive):
             sentence = f"`{name}` makes random numbers of its own (`{primitive}`); draw them in draw_*."
             yield Finding("", 0, "randomness", sentence)
+        elif primitive not in PRIMITIVES:
+            sentence = f"`{name}` uses `{primitive}` of JAX, which does not only compute; write it in another way."
+            yield Finding("", 0, "callback", sentence)
     for effect in _texts(shown["effects"], name)[:LIST]:
         yield Finding("", 0, "callback", f"`{name}` has the side effect `{effect}`; rules only return values.")
     for target in _texts(shown["custom_calls"], name):
