@@ -29,8 +29,8 @@ from overclock.recipe.studies.localise_result import (
 from overclock.recipe.studies.localise_trace import Line, Traced
 from overclock.results import extended
 from overclock.verify.mutation import equivalent_mutants
-from overclock.verify.mutation.mutants import Mutant, mutants_of, sample
-from overclock.verify.mutation.mutate import available_cores, require_some, side_by_side, sources_of
+from overclock.verify.mutation.mutants import Mutant, sample
+from overclock.verify.mutation.mutate import available_cores, mutants_for, require_some, side_by_side, sources_of
 from overclock.verify.mutation.recording import Recording, record
 from overclock.verify.property.level import modules_of
 from overclock.verify.sides.patched import source_of
@@ -63,7 +63,7 @@ def localise(
     began = time.monotonic()
     spec = registry.spec(env_id)
     twin, sources = find_twin(spec.id).twin, sources_of(spec)
-    everyone = mutants_of(sources)
+    everyone, _ = mutants_for(spec, twin, sources, max(timeout, 120.0))
     same = equivalent_mutants.reasons(everyone, equivalent_mutants.file_of(spec))
     mutants = [mutant for mutant in everyone if mutant.id not in same]
     mutants = mutants if sample_size is None else sample(mutants, sample_size, seed)
