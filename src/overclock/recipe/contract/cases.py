@@ -25,7 +25,8 @@ from overclock.recording.sites.sampling import sample
 from overclock.verify.property.calls import Call
 from overclock.verify.property.captured import captured_attributes
 from overclock.verify.property.module import Case
-from overclock.verify.rollout.branches import BranchTracer, rule_files
+from overclock.verify.reach.rule_files import rule_files
+from overclock.verify.rollout.branches import BranchTracer
 from overclock.verify.sides.subject import Arrays
 
 SPACES = {"obs": "observation_space", "action": "action_space"}

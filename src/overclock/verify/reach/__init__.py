@@ -1,4 +1,5 @@
 """How far a verdict reaches: branches of a reference's rules, which comparisons took them, and the search for the rest.
 
-comparisons.py lists the comparisons in a reference's source with their constants.
+ledger.py adds up which outcomes of the branches some comparison took; watcher.py sees them in the reference's process,
+in the files that rule_files.py finds. comparisons.py lists the comparisons in a reference's source with their constants.
 """
