@@ -84,11 +84,12 @@ def find_cheats(only: str | None = None) -> list[Cheat]:
     from overclock.recipe.redteam.breakouts import BREAKOUTS
     from overclock.recipe.redteam.frauds import FRAUDS
     from overclock.recipe.redteam.memories import MEMORIES
+    from overclock.recipe.redteam.own_randomness import OWN_RANDOMNESS
     from overclock.recipe.redteam.shortcuts import SHORTCUTS
     from overclock.recipe.redteam.surroundings import SURROUNDINGS
     from overclock.recipe.redteam.texts import TEXTS
 
-    everything = [*SHORTCUTS, *BLIND_SPOTS, *SURROUNDINGS, *MEMORIES, *TEXTS, *FRAUDS, *BREAKOUTS]
+    everything = [*SHORTCUTS, *BLIND_SPOTS, *SURROUNDINGS, *MEMORIES, *TEXTS, *FRAUDS, *BREAKOUTS, *OWN_RANDOMNESS]
     if only is None:
         return everything
     chosen = [one for one in everything if one.name == only]

@@ -30,6 +30,7 @@ from overclock.recipe.judging.hygiene.tampering import snapshot, tampered
 from overclock.recipe.judging.plain_process import forget_who_asks
 from overclock.recipe.judging.speed import Stepper
 from overclock.verify.interaction.metamorphic import distances, scales
+from overclock.verify.randomness.origins import origins_of_draws
 
 FRESH_TRACES = 3  # of everything, each without what JAX remembers of earlier ones
 ROUNDS = 40  # further traces of the rules, with real steps between them
@@ -108,6 +109,7 @@ def _look(env: Environment[Any, Any], params: Any, strays: dict[str, Any], batch
         eager_ulps=run.eager_ulps(strays),
         batched=batched,
         defaults=by_make == by_default,
+        own_randomness=[f"`{part}` {sentence}" for part, sentence in origins_of_draws(env, params)],
     )
 
 

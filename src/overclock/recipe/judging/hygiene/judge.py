@@ -57,6 +57,7 @@ class Inspection:
     replaced: list[str] = dataclasses.field(default_factory=list)  # derived methods that the candidate defines
     batched: list[int] = dataclasses.field(default_factory=list)  # batches that are not the program of one lane
     defaults: bool = True  # whether parameters and spaces of make() are those of default_params()
+    own_randomness: list[str] = dataclasses.field(default_factory=list)  # what draws are made of beside the Rng's words
 
 
 ANSWER, TRACE = ({field.name for field in dataclasses.fields(form)} for form in (Inspection, Trace))
@@ -112,6 +113,8 @@ def _findings(data: Any, limits: Limits) -> Iterator[Finding]:
     if report["defaults"] is not True:
         sentence = "make() returns other parameters or spaces than default_params(); users get the latter."
         yield Finding("", 0, "parameters", sentence)
+    for sentence in _texts(report["own_randomness"], "own_randomness")[:LIST]:
+        yield Finding("", 0, "randomness", f"{sentence}; a draw is made of the Rng's words, constants and the state.")
     _count(report["steps"], "steps")
 
 
