@@ -24,6 +24,7 @@ CLEAN = {
     "replaced": [],
     "batched": [],
     "defaults": True,
+    "foreign": [],
     "own_randomness": [],
 }
 

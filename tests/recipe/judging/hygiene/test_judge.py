@@ -50,6 +50,7 @@ def test_a_clean_answer_has_no_findings():
         (function(primitives=["custom_vjp_call"]), "callback"),
         (function(primitives=["platform_index"]), "callback"),
         (function(primitives=["nobody_knows"]), "callback"),
+        (answer(foreign=["env.os: os"]), "import"),
         (answer(defaults=False), "parameters"),
         (answer(defaults=None), "parameters"),
         (function(effects=["IO"]), "callback"),

@@ -27,6 +27,7 @@ from overclock.recipe.judging.hygiene.finding import DERIVED
 from overclock.recipe.judging.hygiene.judge import RULES, Inspection, Trace, Untraceable, leaves_the_program
 from overclock.recipe.judging.hygiene.memory import lasting, remembered
 from overclock.recipe.judging.hygiene.tampering import snapshot, tampered
+from overclock.recipe.judging.hygiene.values import foreign
 from overclock.recipe.judging.plain_process import forget_who_asks
 from overclock.recipe.judging.speed import Stepper
 from overclock.verify.interaction.metamorphic import distances, scales
@@ -75,6 +76,7 @@ class Inspector:
             before = lasting(package_of(self._folder), *made)
             report = _look(*made, self._strays, self._batches)
             report.contract = _contract(*made) if report.steps and self._contract else None
+            report.foreign = foreign(package_of(self._folder))[:SHOWN]
             report.remembered = remembered(before, lasting(package_of(self._folder), *made))[:SHOWN]
         except Exception as error:
             report.error = _words(error)

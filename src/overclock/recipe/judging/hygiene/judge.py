@@ -56,6 +56,7 @@ class Inspection:
     steps: int = 0
     replaced: list[str] = dataclasses.field(default_factory=list)  # derived methods that the candidate defines
     batched: list[int] = dataclasses.field(default_factory=list)  # batches that are not the program of one lane
+    foreign: list[str] = dataclasses.field(default_factory=list)  # values of modules that may not be imported
     defaults: bool = True  # whether parameters and spaces of make() are those of default_params()
     own_randomness: list[str] = dataclasses.field(default_factory=list)  # what draws are made of beside the Rng's words
 
@@ -110,6 +111,10 @@ def _findings(data: Any, limits: Limits) -> Iterator[Finding]:
             f"A batch of {size} is another program than {size} times one lane; rules do not look at what traces them."
         )
         yield Finding("", 0, "batch", sentence)
+    for told in _texts(report["foreign"], "foreign"):
+        place, _, home = told.partition(": ")
+        if not any(f"{home}.".startswith(f"{name}.") for name in limits.imports):
+            yield Finding("", 0, "import", f"`{place}` is of `{home}`, which is not among what a candidate may use.")
     if report["defaults"] is not True:
         sentence = "make() returns other parameters or spaces than default_params(); users get the latter."
         yield Finding("", 0, "parameters", sentence)
