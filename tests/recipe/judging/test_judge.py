@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import tempfile
 import time
+import types
 from pathlib import Path
 
 import pytest
@@ -212,3 +213,23 @@ def test_a_reference_that_breaks_is_not_the_candidate_s_fault(project, tmp_path)
     judge = Judge(dataclasses.replace(project, reference=gone), project.scenarios, tmp_path)
     with pytest.raises(CouldNotVerifyError, match="the reference"):
         judge.judge(frozen(CORRECT), 2, seed=1)
+
+
+@pytest.mark.parametrize(
+    "said", [[], ["In a user's program it plays `reset and step` otherwise than where it is judged."]]
+)
+def test_what_differs_for_users_is_not_accepted(judge, monkeypatch, said):
+    asked = []
+
+    def differences(twin, candidate, episodes, batches, timeout):
+        asked.append((candidate.is_dir(), sorted(batches)))
+        yield from said
+
+    equal = types.SimpleNamespace(passed=True)
+    monkeypatch.setattr("overclock.recipe.judging.judge.compare_rollouts", lambda *given, **more: equal)
+    monkeypatch.setattr("overclock.recipe.judging.judge.differences_for_users", differences)
+    found = judge.judge(frozen(CORRECT), HELD_OUT, seed=1)
+    assert (found.passed, found.tests_passed, found.tests_total) == (not said, 2 - len(said), 2)
+    assert ([] if found.failure is None else found.failure.sentences) == said
+    assert all(there and len(batches) == 2 for there, batches in asked)
+    assert len(asked) == 1

@@ -1,5 +1,7 @@
 """Speed: two candidates by turns, by our own clock; and only of a worker that still steps as it was judged."""
 
+import types
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from overclock.recipe.judging import speed
 from overclock.recipe.judging.candidate import made_by
 from overclock.recipe.judging.speed import PAIRS, Race, Stepper, alike, measure, race
 from overclock.recipe.redteam.cheats import Material, find_cheats, honest_files
+from overclock.verify.sides.process import CouldNotVerifyError
 
 BATCHES = (32, 128)
 
@@ -101,3 +104,38 @@ def test_what_is_seen_may_be_rounded_otherwise_and_no_more():
     assert not alike(seen, {**seen, "n": seen["n"] + 1})
     assert not alike(seen, {"a": seen["a"]})
     assert not alike(seen, {**seen, "a": np.full((1, 2, 2), np.nan, np.float32)})
+
+
+@pytest.mark.parametrize("moved", [True, False])
+def test_a_worker_whose_timed_lanes_step_otherwise_was_not_timed(monkeypatch, moved):
+    asked = []
+
+    class Timed:
+        """Shows lanes of what it is asked for; another process finds where they really go."""
+
+        def __init__(self, *given):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *given):
+            pass
+
+        def ask(self, call, **given):
+            asked.append((call, given.get("batch")))
+            if call == "timed":
+                return [2048]
+            seen = np.arange(speed.SEEN, dtype=np.float32).reshape(-1, 1)
+            return {"": seen} if call == "replayed" else {"": seen if moved else 0.0 * seen, "state": {}}
+
+    monkeypatch.setattr(speed, "ProcessSubject", Timed)
+    twin = types.SimpleNamespace(performance_in=lambda precision: None)
+    if moved:
+        speed.require_as_timed(twin, Timed(), "float32", 1.0)
+        (_, (_, first), _, (_, second), _) = asked
+        assert first == 2048
+        assert speed.LANES <= second <= speed.MOST_LANES
+        return
+    with pytest.raises(CouldNotVerifyError, match="lanes of a batch of 2048 step otherwise while they are timed"):
+        speed.require_as_timed(twin, Timed(), "float32", 1.0)

@@ -106,6 +106,17 @@ def test_a_later_check_rejects_what_the_scan_rejects(judges, place, name):
     assert (result.by, result.sentence) == ("static", result.layers["static"])
 
 
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [(name, name) for name in ("lists-what-is-imported", "knows-the-date", "asks-for-the-device")],
+    indirect=["place"],
+)
+def test_what_looks_around_is_seen_where_users_load_it(judges, place, name):
+    result = examine(find_candidate(name), place, judges, SEED)
+    assert list(result.layers) == ["static", "as used"], result.layers
+
+
 @pytest.mark.parametrize(("place", "rule"), INSPECTED.items(), indirect=["place"], ids=list(INSPECTED))
 def test_what_is_inspected_shows_itself(place, rule, monkeypatch):
     monkeypatch.setattr(check, "CHECKS", ())

@@ -38,7 +38,7 @@ def timed(twin: Twin, timeout: float = 120.0) -> Iterator[ProcessSubject]:
     with ProcessSubject(twin.performance_in(precision), EPISODES, "the candidate", timeout) as worker:
         yield worker
         if "shown" in worker.description["calls"]:
-            _require_as_timed(twin, worker, precision, timeout)
+            require_as_timed(twin, worker, precision, timeout)
         with ProcessSubject(twin.reference, EPISODES, "the reference", timeout) as reference:
             found = compare_sides(
                 reference, worker, twin, EPISODES, "per_step", precision, "uniform", random_legal, secrets.randbits(30)
@@ -50,7 +50,7 @@ def timed(twin: Twin, timeout: float = 120.0) -> Iterator[ProcessSubject]:
         )  # fmt: skip
 
 
-def _require_as_timed(twin: Twin, worker: ProcessSubject, precision: Precision, timeout: float) -> None:
+def require_as_timed(twin: Twin, worker: ProcessSubject, precision: Precision, timeout: float) -> None:
     """Lanes of every batch that was timed, and of one that was not, step in a small batch as they did in the large."""
     generator = random.SystemRandom()
     batches = [*worker.ask("timed"), generator.randrange(LANES, MOST_LANES)]
