@@ -89,15 +89,15 @@ class CandidateSubject(JaxSubject):
         return self._stepper.run(batch, steps)
 
     def timed(self) -> list[int]:
-        """As `Stepper.timed`."""
+        """As `Stepper.timed` of the same lanes."""
         return self._stepper.timed()
 
     def shown(self, batch: int, lanes: list[int]) -> dict[str, Any]:
-        """As `Stepper.shown`."""
+        """As `Stepper.shown` of the same lanes."""
         return self._stepper.shown(batch, lanes)
 
     def replayed(self, state: dict[str, Any]) -> dict[str, Any]:
-        """As `Stepper.replayed`."""
+        """As `Stepper.replayed`, in a batch of their own."""
         return self._stepper.replayed(state)
 
 

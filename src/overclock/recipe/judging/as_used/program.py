@@ -83,7 +83,7 @@ def play(env: Any, params: Any, seed: int, batches: list[int]) -> dict[str, Any]
 
 
 def digest_of(values: Any) -> str:
-    """Equal for equal arrays."""
+    """A hash that is equal for equal arrays."""
     total = hashlib.sha256()
     for name, array in sorted(flatten_state(values).items()):
         total.update(f"{name} {array.dtype}{array.shape}".encode() + array.tobytes())
@@ -274,7 +274,7 @@ def main(package: str, num_envs: int) -> None:
 
 
 def packed(value: Any) -> Any:
-    """Arrays as JSON objects."""
+    """A value in which arrays are JSON objects."""
     if isinstance(value, np.ndarray):
         text = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
         return {"dtype": value.dtype.str, "shape": list(value.shape), "base64": text}
@@ -282,7 +282,7 @@ def packed(value: Any) -> Any:
 
 
 def unpacked(value: Any) -> Any:
-    """The same backwards."""
+    """A value in which such objects are arrays again."""
     if isinstance(value, dict):
         if value.keys() == {"dtype", "shape", "base64"}:
             flat = np.frombuffer(base64.b64decode(value["base64"]), np.dtype(value["dtype"]))
