@@ -7,7 +7,7 @@ from recipe.hygiene.answers import CLEAN
 
 from overclock.recipe.judging.candidate import package_of
 from overclock.recipe.judging.hygiene import Limits, judge_inspection
-from overclock.recipe.judging.hygiene.values import foreign
+from overclock.recipe.judging.hygiene.tampering import foreign
 
 
 @pytest.fixture

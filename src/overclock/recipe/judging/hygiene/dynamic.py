@@ -26,8 +26,7 @@ from overclock.recipe.judging.hygiene.batching import batched_otherwise
 from overclock.recipe.judging.hygiene.finding import DERIVED
 from overclock.recipe.judging.hygiene.judge import RULES, Inspection, Trace, Untraceable, leaves_the_program
 from overclock.recipe.judging.hygiene.memory import lasting, remembered
-from overclock.recipe.judging.hygiene.tampering import snapshot, tampered
-from overclock.recipe.judging.hygiene.values import foreign
+from overclock.recipe.judging.hygiene.tampering import foreign, snapshot, tampered
 from overclock.recipe.judging.plain_process import forget_who_asks
 from overclock.recipe.judging.speed import Stepper
 from overclock.verify.interaction.metamorphic import distances, scales

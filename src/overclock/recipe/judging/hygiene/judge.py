@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from overclock.recipe.judging.hygiene.allowed_names import PRIMITIVES
 from overclock.recipe.judging.hygiene.finding import Finding, Limits
-from overclock.recipe.judging.hygiene.primitives import PRIMITIVES
 
 FUNCTIONS = ("draw_reset", "init", "draw_step", "transition", "observe", "action_mask", "info", "reset", "step")
 RULES = ("init", "transition", "observe", "action_mask", "info")  # these never draw

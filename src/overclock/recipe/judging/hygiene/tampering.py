@@ -1,13 +1,23 @@
-"""Whether code that was imported changed modules that are not its own: a clock, JAX, or the worker it runs in."""
+"""What code that was imported has to do with modules that are not its own: it neither changes nor keeps them.
 
+Changed are a clock, JAX, or the worker it runs in. Kept are modules, functions and classes from where none may come:
+the source shows what it imports (vocabulary.py), and this is what is there afterwards.
+"""
+
+import builtins
 import sys
 from collections.abc import Iterator
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import overclock.verify.rollout.lockstep  # noqa: F401 (the comparison is not used here, but whoever patches it is seen)
+from overclock.recipe.judging.hygiene.allowed_names import BUILTINS
+from overclock.recipe.judging.hygiene.vocabulary import TOPS, is_module
 
 WATCHED = ("builtins", "time", "os", "sys", "json", "struct", "math", "numpy", "jax", "jaxlib", "overclock")
+# Where NumPy's, JAX's and typing's own values say that they come from.
+HOMES = TOPS | {"jaxlib", "ml_dtypes", "types", "abc", "collections"}
+UNSEEN = frozenset({"__spec__", "__loader__", "__builtins__"})  # of every module
 CLASSES_OF = "overclock"  # patched methods are looked for here; NumPy's and JAX's classes are mostly written in C
 
 
@@ -38,3 +48,31 @@ def _classes(module: str, values: dict[str, Any]) -> Iterator[type]:
         for value in values.values():
             if isinstance(value, type) and value.__module__ == module:
                 yield value
+
+
+def foreign(package: str) -> list[str]:
+    """'place: module' of every value of a package's modules that comes from a module which may not be imported."""
+    found = (
+        f"{name.removeprefix(f'{package}.')}.{key}: {home}"
+        for name, module in sorted(sys.modules.items())
+        if name.startswith(f"{package}.") and isinstance(module, ModuleType)
+        for key, value in sorted(vars(module).items())
+        if key not in UNSEEN
+        for home in _homes(value)
+        if not home.startswith(f"{package}.") and home != package
+    )
+    return list(found)
+
+
+def _homes(value: Any) -> Iterator[str]:
+    """The module that a value leads to, if that is none of those that may be used."""
+    if isinstance(value, ModuleType):
+        if not is_module(value.__name__):
+            yield value.__name__
+    elif isinstance(value, BuiltinFunctionType | FunctionType | type):
+        home = str(getattr(value, "__module__", None) or "builtins")
+        if home == "builtins":
+            if vars(builtins).get(value.__name__) is value and value.__name__ not in BUILTINS | {"type", "bytes"}:
+                yield f"builtins.{value.__name__}"
+        elif home.partition(".")[0] not in HOMES:
+            yield home
