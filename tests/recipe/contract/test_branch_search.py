@@ -11,7 +11,8 @@ from overclock.recipe.contract.cases import RecordedCases
 from overclock.recipe.references.reference import make_env
 from overclock.recording.sites.install import hooked
 from overclock.verify.reach import search as reach_search
-from overclock.verify.rollout.branches import BranchTracer, rule_files
+from overclock.verify.reach.rule_files import rule_files
+from overclock.verify.rollout.branches import BranchTracer
 
 VAULT = """
     import gymnasium

@@ -55,6 +55,50 @@ def test_what_is_added_removed_or_moved_has_the_new_values(part, instead):
     assert "# metres" in text
 
 
+def test_a_key_that_is_added_on_top_does_not_come_between_a_table_and_its_comment():
+    new = OURS.replace("given state\n", 'given state\ncodec = "state.json"\n')
+    assert merged(THEIRS, new) == THEIRS.replace("given state\n", 'given state\ncodec = "state.json"\n', 1)
+
+
+COMMENTED = """\
+# The file.
+
+# Where it is.
+[[state]]
+name = "x"
+
+# How fast it goes.
+[[state]]
+name = "v"
+shape = [
+  [1],
+  [2],
+]  # per axis
+
+# Why.
+[float64]
+reason = "rounding"
+"""
+SPEED = COMMENTED[COMMENTED.index("# How") : COMMENTED.index("# Why")]
+PLACE = COMMENTED[COMMENTED.index("# Where") : COMMENTED.index("# How")]
+
+
+def test_a_row_that_is_removed_takes_its_comment_and_no_other_with_it():
+    for row in (SPEED, PLACE):
+        left = COMMENTED.replace(row, "")
+        assert merged(COMMENTED, "\n".join(line for line in left.splitlines() if line[:1] != "#")) == left
+
+
+def test_rows_that_change_places_take_their_comments_along():
+    new = COMMENTED.replace(PLACE, "").replace(SPEED, SPEED + PLACE)
+    assert merged(COMMENTED, "\n".join(line for line in new.splitlines() if line[:1] != "#")) == new
+
+
+def test_tables_of_rows_and_dotted_names_keep_their_comments():
+    old = '[[a.b]]\nname = "x"  # one\n\n# of x\n[a.b.c]\nk = 1\n\n[[a.b]]\n\n# of the second\n[a.b.c]\nk = 2  # two\n'
+    assert merged(old, old.replace("k = 2", "k = 3")) == old.replace("k = 2", "k = 3")
+
+
 def test_a_file_is_rewritten_in_place(tmp_path):
     path = tmp_path / "contract.toml"
     path.write_text(THEIRS)

@@ -3,6 +3,7 @@
 import dataclasses
 
 import pytest
+from schema_checks import as_json, require_valid
 
 pytest.importorskip("coverage", reason="level 1 measures code coverage")
 
@@ -10,9 +11,10 @@ from verify.mutable.world import SPEC
 
 from overclock.env import registry
 from overclock.errors import UsageError
-from overclock.recipe.studies.localise import VIEWS, Narrowed, Suspicion, _against, _summary, localise
+from overclock.recipe.studies.localise import VIEWS, Suspicion, _against, _summary, localise
 from overclock.recipe.studies.localise_code import Runs, code_of, every
 from overclock.recipe.studies.localise_facts import Fact
+from overclock.recipe.studies.localise_result import Narrowed
 from overclock.results import encode
 from overclock.verify.mutation.mutants import mutants_of
 from overclock.verify.mutation.mutate import sources_of
@@ -135,16 +137,19 @@ def test_the_mistake_is_among_the_suspects(monkeypatch, capsys):
     if SPEC.id not in registry._registry:
         monkeypatch.setitem(registry._registry, SPEC.id, SPEC)
     report = localise(SPEC.id, sample_size=8, episodes=8, jobs=1)
-    assert (report["schema"], report["mutants"]) == ("overclock.localise/1", 8)
-    assert report["views"].keys() == VIEWS.keys()
-    for row in report["each"]:
-        for name, view in row["views"].items():
-            assert view["has_line"], (name, row["before"], row["after"])
-            assert view["has_function"]
-            assert 0 < view["lines"] <= report["lines"]
-    assert report["views"]["full hierarchy"]["noticed"] >= 5
-    alone, verdict = report["views"]["level 3"], report["views"]["level 3, verdict only"]
-    assert alone["share_mean"] < verdict["share_mean"] <= 1.0
+    require_valid(as_json(report), "overclock.localise/1")
+    assert report.mutants == 8
+    assert report.views.keys() == VIEWS.keys()
+    for mutant in report.each:
+        for name, view in mutant.views.items():
+            assert view.has_line, (name, mutant.before, mutant.after)
+            assert view.has_function
+            assert 0 < view.lines <= report.lines
+    assert report.views["full hierarchy"].noticed >= 5
+    alone, verdict = report.views["level 3"], report.views["level 3, verdict only"]
+    assert alone.share_mean is not None
+    assert verdict.share_mean is not None
+    assert alone.share_mean < verdict.share_mean <= 1.0
 
     from overclock.cli.verification.localise import show
 

@@ -399,8 +399,10 @@ def pile(monkeypatch):
     few = [next(mutant for mutant in mutants if text in mutant.after) for text in CHOSEN]
     monkeypatch.setitem(registry._registry, SPEC.id, SPEC)
     monkeypatch.setattr("overclock.verify.mutation.mutate.mutants_of", lambda sources: few)
-    for user in ("mutate", "mutation_report"):  # the tree may change while this test runs
-        monkeypatch.setattr(f"overclock.verify.{user}.state_of", lambda *_: {"pile/twin.py": "0", "versions": "0"})
+    for user in ("mutate", "report"):  # the tree may change while this test runs
+        monkeypatch.setattr(
+            f"overclock.verify.mutation.{user}.state_of", lambda *_: {"pile/twin.py": "0", "versions": "0"}
+        )
     return few
 
 

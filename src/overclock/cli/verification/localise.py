@@ -1,10 +1,13 @@
 """`overclock localise`: how far does a level's report narrow a mistake down?"""
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING
 
 from overclock.cli import output
 from overclock.cli.arguments import EnvId
+
+if TYPE_CHECKING:
+    from overclock.recipe.studies.localise_result import LocaliseReport, ViewSummary
 
 
 @dataclasses.dataclass
@@ -49,32 +52,24 @@ class Localise:
         return 0
 
 
-def show(report: dict[str, Any]) -> None:
+def show(report: "LocaliseReport") -> None:
     """The report as a table for people."""
-    rows = []
-    for name, view in report["views"].items():
-        if not view["noticed"]:
-            rows.append([name, f"0 of {report['mutants']}", *[""] * 6])
-            continue
-        rows.append(
-            [
-                name,
-                f"{view['noticed']} of {report['mutants']}",
-                f"{view['lines_median']:g}",
-                f"{view['share_median']:.0%}",
-                f"{view['share_mean']:.0%}",
-                f"{view['has_function']:.1%}",
-                f"{view['has_line']:.1%}",
-                f"{view['facts_mean']:.1f}",
-            ]
-        )
+    rows = [[name, f"{view.noticed} of {report.mutants}", *_cells(view)] for name, view in report.views.items()]
     columns = ["what is known", "noticed", "lines left", "share", "mean", "has function", "has line", "facts"]
-    title = f"{report['env']}: {report['mutants']} mutants, {report['lines']} lines, {report['seconds']:.0f} s"
+    title = f"{report.env}: {report.mutants} mutants, {report.lines} lines, {report.seconds:.0f} s"
     output.table(columns, rows, title=title)
-    for name, pair in report["paired"].items():
-        if pair["mutants"]:
+    for name, pair in report.paired.items():
+        if pair.mutants:
             print(
-                f"Full hierarchy against {name}, {pair['mutants']} mutants that both notice: fewer lines left in "
-                f"{pair['hierarchy_leaves_fewer']}, the same in {pair['the_same']}, more in "
-                f"{pair['hierarchy_leaves_more']}."
+                f"Full hierarchy against {name}, {pair.mutants} mutants that both notice: fewer lines left in "
+                f"{pair.hierarchy_leaves_fewer}, the same in {pair.the_same}, more in {pair.hierarchy_leaves_more}."
             )
+
+
+def _cells(view: "ViewSummary") -> list[str]:
+    """The numbers of a view; empty where it notices nothing."""
+    numbers = (
+        (view.lines_median, "g"), (view.share_median, ".0%"), (view.share_mean, ".0%"), (view.has_function, ".1%"),
+        (view.has_line, ".1%"), (view.facts_mean, ".1f"),
+    )  # fmt: skip
+    return ["" if number is None else format(number, form) for number, form in numbers]

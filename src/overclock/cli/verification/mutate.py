@@ -44,6 +44,8 @@ class Mutate:
     """Mutants examined side by side; by default one per core, at most 8."""
     timeout: float = 60.0
     """Seconds after which a mutant that does not answer counts as found."""
+    until_found: bool = False
+    """Do not show a mutant that one level has found to the next level: quicker, with the same score."""
     list: bool = False
     """Only list the mutants, without examining them."""
     json: bool = False
@@ -75,7 +77,16 @@ class Mutate:
 
         try:
             with ProgressDisplay() as progress:
-                report = mutate(self.env, self.episodes, self.seed, self.sample, self.timeout, self.jobs, heard)
+                report = mutate(
+                    self.env,
+                    self.episodes,
+                    self.seed,
+                    self.sample,
+                    self.timeout,
+                    self.jobs,
+                    heard,
+                    until_found=self.until_found,
+                )
         except KeyboardInterrupt:
             raise KeyboardInterrupt(self._kept(examined)) from None
         passed = report.score >= self.threshold
@@ -95,11 +106,12 @@ class Mutate:
         return f"interrupted; {examined} examined mutants are kept, and the same command goes on from there"
 
     def _list(self, entry: "Spec") -> int:
-        from overclock.verify.mutation.mutants import mutants_of
-        from overclock.verify.mutation.mutate import sources_of
+        from overclock.verify.mutation.mutate import mutants_for, sources_of
         from overclock.verify.mutation.result import MutantList
+        from overclock.verify.twins import find_twin
 
-        mutants = [mutant.facts for mutant in mutants_of(sources_of(entry))]
+        planted, _ = mutants_for(entry, find_twin(entry.id).twin, sources_of(entry), self.timeout)
+        mutants = [mutant.facts for mutant in planted]
         if self.json:
             output.emit(MutantList(env=entry.id, mutants=mutants))
         else:
@@ -112,10 +124,10 @@ def show(report: "MutationReport") -> None:
     rows = [
         [
             f"{number} {level.name}",
-            f"{level.killed} of {report.total}",
+            f"{level.killed} of {report.total if level.shown is None else level.shown}",
             f"{level.share:.1%}",
             str(level.first),
-            str(level.only),
+            "" if level.only is None else str(level.only),
             str(level.crashes),
             str(level.timeouts),
         ]
@@ -124,6 +136,9 @@ def show(report: "MutationReport") -> None:
     rows.append(["together", f"{report.killed} of {report.total}", f"{report.score:.1%}", "", "", "", ""])
     columns = ["level", "finds alone", "share", "finds first", "nobody else finds", "by a crash", "by a timeout"]
     output.table(columns, rows, title=f"{report.total} mutants of {report.env}, {report.seconds:.0f} s")
+    if report.not_run:
+        print(f"{report.not_run} more are in code that {report.env} shares with other environments and does not run")
+    print(report.command)
     if report.survivors:
         print()
         show_mutants(report.survivors, "survivors")

@@ -28,8 +28,9 @@ from overclock.verify.property.captured import captured_attributes
 from overclock.verify.property.module import Case
 from overclock.verify.reach.comparisons import comparisons, constants_of
 from overclock.verify.reach.nearest import NearestTracer
+from overclock.verify.reach.rule_files import rule_files
 from overclock.verify.reach.search import Attempt, BranchSearch, SearchedInstance, limited
-from overclock.verify.rollout.branches import BranchTracer, rule_files
+from overclock.verify.rollout.branches import BranchTracer
 from overclock.verify.sides.subject import Arrays
 
 SPACES = {"obs": "observation_space", "action": "action_space"}

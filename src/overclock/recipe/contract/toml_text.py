@@ -1,5 +1,7 @@
 """TOML that we write: lines of a new file, and a file written anew without losing a person's comments and layout."""
 
+import itertools
+import re
 import tomllib
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
@@ -9,6 +11,10 @@ import tomlkit
 from tomlkit.items import AoT, Table
 
 from overclock.files import write_whole
+
+HEADER = re.compile(r"\s*(\[{1,2})([^\[\]]+)\]{1,2}\s*(#.*)?$")
+Section = tuple[str, ...]
+"""The name of a table, or of an array and its row; empty for what stands above the first header."""
 
 
 def toml_pairs(values: Mapping[str, Any]) -> list[str]:
@@ -33,12 +39,71 @@ def rewrite(path: Path, text: str) -> None:
 def merged(old: str, new: str) -> str:
     """The values of `new` in the comments, the order and the layout of `old`.
 
-    Rows of an array of tables are the same row where their `name` is; a comment above a row belongs to the row before.
+    Rows of an array of tables are the same row where their `name` is. Comments right above a header belong to it.
     """
-    document, values = tomlkit.parse(old), tomlkit.parse(new)
-    _merge(document, values)
-    text = document.as_string()
-    return text if tomllib.loads(text) == tomllib.loads(new) else new
+    kept, wanted = _sections(old), _sections(new)
+    written = {key: _merged_section(kept[key], text) if key in kept else text for key, text in wanted.items()}
+    order = [key for key in kept if key in wanted]
+    for before, key in itertools.pairwise(wanted):
+        if key not in kept:
+            order.insert(order.index(before) + 1, key)
+    for keys in (order, list(wanted)):
+        text = _joined([written[key] for key in keys])
+        if _values(text) == _values(new):
+            return text
+    return new
+
+
+def _sections(text: str) -> dict[Section, str]:
+    """What stands above the first header, then each header with the comments right above it and what it holds."""
+    lines = text.splitlines(keepends=True)
+    starts = [0]
+    for number, line in enumerate(lines):
+        if HEADER.match(line) and _values("".join(lines[:number])) is not None:
+            comments = itertools.takewhile(lambda above: above.startswith("#"), reversed(lines[starts[-1] : number]))
+            starts.append(number - len(list(comments)))
+    parts = ["".join(lines[first:end]) for first, end in itertools.pairwise([*starts, len(lines)])]
+    found: dict[Section, str] = {(): parts[0]}
+    row: Section = ()
+    for part in parts[1:]:
+        header = next(match for line in part.splitlines() if (match := HEADER.match(line)))
+        array, name = len(header[1]) > 1, header[2].strip()
+        if array:
+            value: Any = tomllib.loads(part)
+            while isinstance(value, dict):
+                value = next(iter(value.values()))
+            row = (name, str(value[0].get("name")))
+        key = row if array else (*row, name) if row and name.startswith(f"{row[0]}.") else (name,)
+        while key in found:
+            key = (*key, "again")
+        found[key] = part
+    return found
+
+
+def _merged_section(old: str, new: str) -> str:
+    """A section with the values of another one; blank lines at its end stay there."""
+    if _values(old) == _values(new):
+        return old
+    document = tomlkit.parse(old.rstrip() + "\n")
+    _merge(document, tomlkit.parse(new))
+    return document.as_string().rstrip() + "\n" + old[len(old.rstrip()) :].removeprefix("\n")
+
+
+def _joined(sections: list[str]) -> str:
+    """Sections one after the other, with a blank line before each that has a header."""
+    text = ""
+    for section in sections:
+        text += "\n" if text and not text.endswith("\n\n") and section.lstrip() else ""
+        text += section
+    return text
+
+
+def _values(text: str) -> dict[str, Any] | None:
+    """What a TOML text says; None where it is not whole."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
 
 
 def _merge(old: MutableMapping[str, Any], new: Mapping[str, Any]) -> None:
@@ -51,12 +116,6 @@ def _merge(old: MutableMapping[str, Any], new: Mapping[str, Any]) -> None:
         if isinstance(before, Table) and isinstance(value, Table):
             _merge(before, value)
         elif isinstance(before, AoT) and isinstance(value, AoT):
-            known = {row.get("name"): row for row in before}
-            rows = [known.get(row.get("name"), row) for row in value]
-            for row, values in zip(rows, value, strict=True):
-                _merge(row, values)
-            if rows != list(before):
-                old[name] = tomlkit.aot()
-                old[name].extend(rows)
+            _merge(before[0], value[0])  # a section has one row
         else:
             old[name] = value

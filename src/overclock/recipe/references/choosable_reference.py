@@ -12,7 +12,7 @@ from gymnasium.envs.registration import EnvSpec
 from overclock.recording.sites.recorder import SiteRecorder
 from overclock.recording.sites.tracked_number import TrackedNumber
 from overclock.verify.exhaustive.cells import Cells
-from overclock.verify.rollout.branches import rule_files
+from overclock.verify.reach.rule_files import rule_files
 from overclock.verify.sides.gymnasium_reference import GymnasiumSubject
 from overclock.verify.sides.soundness import named
 from overclock.verify.sides.subject import Arrays, Observed

@@ -5,7 +5,6 @@ suspicion (localise_code.py): the fewer, the less there is to search, provided t
 docs/localisation.md.
 """
 
-import dataclasses
 import datetime
 import pickle
 import statistics
@@ -19,11 +18,19 @@ from overclock.env import registry
 from overclock.progress import Progress, silent
 from overclock.recipe.studies.localise_code import Code, Runs, code_of, every
 from overclock.recipe.studies.localise_facts import Fact, FactFinder, Found
+from overclock.recipe.studies.localise_result import (
+    LocalisedMutant,
+    LocaliseReport,
+    Narrowed,
+    PairedViews,
+    Views,
+    ViewSummary,
+)
 from overclock.recipe.studies.localise_trace import Line, Traced
-from overclock.results import absent, encode
+from overclock.results import extended
 from overclock.verify.mutation import equivalent_mutants
-from overclock.verify.mutation.mutants import Mutant, mutants_of, sample
-from overclock.verify.mutation.mutate import available_cores, require_some, side_by_side, sources_of
+from overclock.verify.mutation.mutants import Mutant, sample
+from overclock.verify.mutation.mutate import available_cores, mutants_for, require_some, side_by_side, sources_of
 from overclock.verify.mutation.recording import Recording, record
 from overclock.verify.property.level import modules_of
 from overclock.verify.sides.patched import source_of
@@ -31,7 +38,6 @@ from overclock.verify.sides.process import CouldNotVerifyError
 from overclock.verify.twins import find_twin
 from overclock.versions import versions
 
-SCHEMA = "overclock.localise/1"
 VIEWS = {
     "full hierarchy": "the lowest level that fails, with everything it reports",
     "level 1": "every module and output that differs",
@@ -43,54 +49,6 @@ VIEWS = {
 EXAMINING = "examining mutants"
 
 
-@dataclasses.dataclass(frozen=True)
-class Narrowed:
-    """What a view of one mutant leaves: the level and its facts, and the lines and functions that are not cleared.
-
-    `has_line` and `has_function` say whether those of the mistake are among them.
-    """
-
-    level: int
-    facts: list[Fact]
-    broke: str | None
-    lines: int
-    share: float
-    functions: int
-    has_line: bool
-    has_function: bool
-
-
-Views = dict[str, Narrowed]  # of one mutant, for the views that notice it
-
-
-@dataclasses.dataclass(frozen=True)
-class ViewSummary:
-    """A view over all mutants that it notices; nothing but their number where there are none."""
-
-    knows: str
-    noticed: int
-    broke: int | None = absent()
-    share_median: float | None = absent()
-    share_mean: float | None = absent()
-    lines_median: float | None = absent()
-    functions_median: float | None = absent()
-    has_function: float | None = absent()
-    has_line: float | None = absent()
-    facts_mean: float | None = absent()
-
-
-@dataclasses.dataclass(frozen=True)
-class PairedViews:
-    """A view against the full hierarchy, over the mutants that both notice."""
-
-    mutants: int
-    hierarchy_leaves_fewer: int
-    the_same: int
-    hierarchy_leaves_more: int
-    hierarchy_lines_median: float | None
-    lines_median: float | None
-
-
 def localise(
     env_id: str,
     sample_size: int | None = None,
@@ -99,13 +57,13 @@ def localise(
     timeout: float = 60.0,
     jobs: int | None = None,
     progress: Progress = silent,
-) -> dict[str, Any]:
-    """Plant mutants (or a sample of them) and measure; returns the report (schema overclock.localise/1)."""
+) -> LocaliseReport:
+    """Plant mutants (or a sample of them) and measure what each view leaves of the code."""
     require_some(episodes=episodes, sample=sample_size, jobs=jobs)
     began = time.monotonic()
     spec = registry.spec(env_id)
     twin, sources = find_twin(spec.id).twin, sources_of(spec)
-    everyone = mutants_of(sources)
+    everyone, _ = mutants_for(spec, twin, sources, max(timeout, 120.0))
     same = equivalent_mutants.reasons(everyone, equivalent_mutants.file_of(spec))
     mutants = [mutant for mutant in everyone if mutant.id not in same]
     mutants = mutants if sample_size is None else sample(mutants, sample_size, seed)
@@ -128,24 +86,23 @@ def localise(
                 finder.close()
     ordered = [rows[mutant.id] for mutant in mutants]
     command = f"overclock localise {spec.id} --episodes {episodes} --seed {seed}"
-    return {
-        "schema": SCHEMA,
-        "env": spec.id,
-        "mutants": len(mutants),
-        "lines": len(suspicion.code.lines),
-        "functions": len(set(suspicion.code.owners.values())),
-        "precision": twin.strictest,
-        "views": {name: encode(_summary(name, ordered)) for name in VIEWS},
-        "paired": {view: encode(_against(view, ordered)) for view in VIEWS if view.startswith("level 3")},
-        "each": [{**encode(mutant.facts), "views": encode(rows[mutant.id])} for mutant in mutants],
-        "episodes": episodes,
-        "seed": seed,
-        "sample": sample_size,
-        "command": command if sample_size is None else f"{command} --sample {sample_size}",
-        "seconds": round(time.monotonic() - began, 1),
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "versions": versions(),
-    }
+    return LocaliseReport(
+        env=spec.id,
+        mutants=len(mutants),
+        lines=len(suspicion.code.lines),
+        functions=len(set(suspicion.code.owners.values())),
+        precision=twin.strictest,
+        views={name: _summary(name, ordered) for name in VIEWS},
+        paired={view: _against(view, ordered) for view in VIEWS if view.startswith("level 3")},
+        each=[extended(LocalisedMutant, mutant.facts, views=rows[mutant.id]) for mutant in mutants],
+        episodes=episodes,
+        seed=seed,
+        sample=sample_size,
+        command=command if sample_size is None else f"{command} --sample {sample_size}",
+        seconds=round(time.monotonic() - began, 1),
+        date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        versions=versions(),
+    )
 
 
 def _require_quiet(finder: FactFinder, module: str) -> None:

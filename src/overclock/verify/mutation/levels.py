@@ -61,8 +61,10 @@ class Examiner:
         present = {1: self._recording.cases, 2: self._recording.scenarios, 3: self._recording.episodes}
         return [level for level, data in present.items() if data]
 
-    def examine(self, mutant: Mutant, levels: Collection[int] = (1, 2, 3)) -> dict[int, Outcome]:
-        """Every level on its own, whatever the others found; a mutant that cannot even start is killed by all."""
+    def examine(
+        self, mutant: Mutant, levels: Collection[int] = (1, 2, 3), until_found: bool = False
+    ) -> dict[int, Outcome]:
+        """Every level on its own, or up to the first that finds it; a mutant that cannot start is killed by all."""
         checks = {1: self._properties, 2: self._interactions, 3: self._rollouts}
         found: dict[int, Outcome] = {}
         chosen = [level for level in self.levels if level in levels]
@@ -70,6 +72,8 @@ class Examiner:
             found[level] = self._outcome(mutant, checks[level](mutant))
             if self._stillborn:
                 return dict.fromkeys(chosen, found[level])
+            if until_found and found[level].killed:
+                break
         return found
 
     def close(self) -> None:

@@ -102,8 +102,9 @@ def last_result(env_id: str, folder: Path = FOLDER) -> MutationReport | None:
 
 
 def _level(level: int, counted: Sequence[Mutant], outcomes: Outcomes) -> LevelScore:
-    own = [outcomes[mutant.id][level] for mutant in counted]
+    own = [outcomes[mutant.id][level] for mutant in counted if level in outcomes[mutant.id]]
     killed = [outcome for outcome in own if outcome.killed]
+    every_level = len({len(outcomes[mutant.id]) for mutant in counted}) <= 1
     first = sum(min((n for n, o in outcomes[m.id].items() if o.killed), default=None) == level for m in counted)
     only = sum([n for n, o in outcomes[m.id].items() if o.killed] == [level] for m in counted)
     return LevelScore(
@@ -111,9 +112,10 @@ def _level(level: int, counted: Sequence[Mutant], outcomes: Outcomes) -> LevelSc
         killed=len(killed),
         share=len(killed) / len(own) if own else 0.0,
         first=first,
-        only=only,
+        only=only if every_level else None,
         crashes=sum(outcome.how == "crash" for outcome in killed),
         timeouts=sum(outcome.how == "timeout" for outcome in killed),
+        shown=None if len(own) == len(counted) else len(own),
     )
 
 

@@ -46,15 +46,19 @@ class ExaminedMutant(MutantFacts):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LevelScore:
-    """The mutants that one level kills alone: in all, before every lower level, and as the only one."""
+    """The mutants that one level kills alone: in all, before every lower level, and as the only one.
+
+    `shown` is how many it was shown, where that is not all, and `only` is then unknown.
+    """
 
     name: str
     killed: int
     share: float
     first: int
-    only: int
+    only: int | None
     crashes: int
     timeouts: int
+    shown: int | None = absent()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -77,7 +81,8 @@ class OperatorScore:
 class MutationReport:
     """The result of `mutate`; `sources` and `state` are hashes of what it depends on (see state.py).
 
-    `stale` names those that have changed since. `threshold` and `verdict` are the command's.
+    `stale` names those that have changed since. `threshold` and `verdict` are the command's. `not_run` counts mutants
+    of code that this environment shares with others and does not run; they were not planted.
     """
 
     schema: Literal["overclock.mutate/1"] = "overclock.mutate/1"
@@ -97,6 +102,8 @@ class MutationReport:
     episodes: int
     seed: int
     sample: int | None
+    until_found: bool | None = absent()
+    not_run: int | None = absent()
     timeout: float
     command: str
     seconds: float

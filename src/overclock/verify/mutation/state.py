@@ -21,13 +21,22 @@ VERSIONS = "versions"
 
 
 def state_of(spec: Spec, sources: Collection[str]) -> dict[str, str]:
-    """By name: every file beside the twin but the mutated `sources` themselves, our packages, the versions."""
+    """By name: every file beside the twin but the mutated `sources` themselves, our packages, the versions.
+
+    Files beside sources that are shared with other environments are kept as one hash per package.
+    """
     folder = equivalent_mutants.twin_folder(spec)
     mutated = {Path(source_of(module)[1]) for module in sources}
     beside = [path for path in _files(folder) if path not in mutated]
     return {
         **{path.relative_to(folder.parent).as_posix(): _digest([path], folder) for path in beside},
         **{package: _digest(_files(home), home) for package in PACKAGES for home in [_home(package)]},
+        **{
+            package: _digest([path for path in _files(home) if path not in mutated], home)
+            for package in {module.rpartition(".")[0] for module in sources} - {""}
+            for home in [_home(package)]
+            if folder != home and folder not in home.parents
+        },
         VERSIONS: hashlib.sha256(json.dumps(versions(), sort_keys=True).encode()).hexdigest(),
     }
 

@@ -45,6 +45,27 @@ class Scope:
             return None
         return found if is_constant(found) else None
 
+    def decided(self, node: ast.expr, local: Collection[str] = frozenset()) -> bool:
+        """Whether an expression is worth the same whenever it is asked: made of plain values that nothing writes."""
+        match node:
+            case ast.Compare(left, _, others):
+                return all(self.decided(one, local) for one in (left, *others))
+            case ast.UnaryOp(_, operand):
+                return self.decided(operand, local)
+            case ast.BinOp(left, _, right):
+                return self.decided(left, local) and self.decided(right, local)
+            case ast.Constant():
+                return True
+            case ast.Name(name) if name in self._written:
+                return False
+            case ast.Name() | ast.Attribute():
+                try:
+                    found = self._value(node, local)
+                except Exception:  # as above
+                    return False
+                return found is None or isinstance(found, PLAIN)
+        return False
+
     def _value(self, node: ast.expr, local: Collection[str]) -> Any:
         match node:
             case ast.Constant(value):

@@ -113,7 +113,7 @@ class BranchSearch:
                 ended_by = f"{stale} tries without anything new"
                 break
             if self._attempt():
-                fresh, missing = self._tries, any(True for _ in self._tracer.missed())
+                fresh, missing = self._tries, bool(self._missed())
         return self.counts(ended_by)
 
     def counts(self, ended_by: str = "") -> SearchCounts:
@@ -121,8 +121,12 @@ class BranchSearch:
         found: dict[bool, list[str]] = {True: [], False: []}
         for one in self.found:
             found[one.attempt.played] += one.reached
-        missed = sorted(Target(outcome).text for outcome in self._tracer.missed())
-        return SearchCounts(self._tries, self._steps, found[True], found[False], missed, ended_by)
+        return SearchCounts(self._tries, self._steps, found[True], found[False], self._missed(), ended_by)
+
+    def _missed(self) -> list[str]:
+        """In words, each once: the compiler may place one test twice, of which either counts."""
+        reached = {Target(outcome).text for outcome in self._tracer.reached}
+        return sorted({Target(outcome).text for outcome in self._tracer.missed()} - reached)
 
     def nearest(self) -> list[Attempt]:
         """The attempts that came nearest to outcomes which are missing still."""
@@ -148,10 +152,10 @@ class BranchSearch:
             after = self._instance.read()
         except _TooLongError:
             self._hangs += 1
-            tracer.reached &= known
+            tracer.forget(tracer.reached - known)
             return False
         except Exception:  # whatever a reference raises in a state it does not know
-            tracer.reached &= known
+            tracer.forget(tracer.reached - known)
             return False
         self._steps += 1
         self._keep(attempt)

@@ -1,48 +1,80 @@
 """Which branches of a reference's own Python code were taken, seen instruction by instruction.
 
-Every conditional jump of the byte code is a branch with two outcomes, so each operand of an `or`, each loop and each
-conditional expression counts on its own, where line-based coverage sees a single line. Only the given files are traced
-(about six times slower than untraced on CartPole); everything else costs one look at a file name per call.
+Line-based coverage sees a single line where a condition has several operands; here each is a branch of its own. Only
+the given files are traced, line by line, and instruction by instruction only on lines with an outcome that was not
+taken yet. A function with nothing left to see costs what others cost: one look at its file name per call.
 """
 
-import dataclasses
-import dis
-import inspect
 import linecache
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any
 
-# Between the tested value and its jump there may be instructions that only prepare the value.
-PREPARING = {"COPY", "TO_BOOL", "EXTENDED_ARG", "CACHE", "NOT_TAKEN"}
+from overclock.verify.reach.bytecode import Branch, branches_of
+
+Handler = tuple[int, int]  # the first and the last line of an exception handler
 
 
-@dataclasses.dataclass(frozen=True)
-class Branch:
-    """A conditional jump; its outcomes are named by what is true of `condition` when it jumps and when it does not."""
+class TracedCode:
+    """A function that ran: its branches, and what was not seen of it yet."""
 
-    function: str
-    line: int
-    offset: int
-    next_offset: int  # where the code goes on without the jump
-    condition: str
-    jumps: str
-    stays: str
+    def __init__(self, code: CodeType, handlers: Collection[Handler]) -> None:
+        self.code, self.branches, self.handlers = code, branches_of(code), frozenset(handlers)
+        self.entered_handlers: set[Handler] = set()
+        self.lines: set[int] = {code.co_firstlineno}  # that ran while something was left to see
+        self._open = {(branch, jumps) for branch in self.branches.values() for jumps in (True, False)}
+        self._everywhere = any(branch.jump_line is None for branch in self.branches.values())
+        self.open_lines: frozenset[int | None] = frozenset()
+        self._look()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every outcome was taken that does not raise, and every handler entered."""
+        return not self.open_lines and len(self.entered_handlers) == len(self.handlers)
+
+    def close(self, branch: Branch, jumped: bool) -> None:
+        """Note that an outcome was taken."""
+        if (branch, jumped) in self._open:
+            self._open.discard((branch, jumped))
+            self._look()
+
+    def reopen(self, branch: Branch, jumped: bool) -> None:
+        """Note that an outcome does not count as taken after all."""
+        self._open.add((branch, jumped))
+        self._look()
+
+    def runs(self, line: int) -> bool:
+        """Note that a line runs; returns whether its instructions are of interest."""
+        self.lines.add(line)
+        if self.handlers:
+            self.entered_handlers |= {one for one in self.handlers if one[0] <= line <= one[1]}
+        return line in self.open_lines or (self._everywhere and bool(self.open_lines))
+
+    def _look(self) -> None:
+        self.open_lines = frozenset(branch.jump_line for branch, jumped in self._open if not branch.raises[not jumped])
 
 
 class BranchTracer:
-    """Use as a context manager around calls into the reference; `reached` grows, nothing is ever forgotten."""
+    """Use as a context manager around calls into the reference; `reached` grows, nothing is ever forgotten.
 
-    def __init__(self, files: list[str]) -> None:
+    `handlers` gives the exception handlers of a function, for whom wants to know which were entered.
+    """
+
+    def __init__(
+        self, files: Collection[str], handlers: Callable[[CodeType], Collection[Handler]] = lambda code: ()
+    ) -> None:
         self.reached: set[tuple[str, Branch, bool]] = set()  # file, branch, whether it jumped
-        self._files = frozenset(files)
-        self._entered: dict[int, tuple[CodeType, dict[int, Branch]]] = {}  # by identity: hashing code objects is slow
+        self._files, self._handlers = frozenset(files), handlers
+        self._entered: dict[int, TracedCode] = {}  # by identity: hashing code objects is slow
         self._before: Any = None
+        self._chained: Any = None
 
     def __enter__(self) -> "BranchTracer":
         self._before = sys.gettrace()
+        # A tracer written in C takes the place of whoever calls it.
+        self._chained = self._before if isinstance(self._before, FunctionType | MethodType) else None
         # From Python 3.12 on, settrace announces single instructions only if some frame asked for them before.
         sys._getframe().f_trace_opcodes = True
         sys.settrace(self._on_call)
@@ -51,21 +83,26 @@ class BranchTracer:
     def __exit__(self, *_: object) -> None:
         sys.settrace(self._before)
 
+    @property
+    def entered(self) -> list[TracedCode]:
+        """The functions that ran, in the order of their first calls."""
+        return list(self._entered.values())
+
     def report(self) -> dict[str, list[str]]:
         """Outcomes reached and missed in the functions that ran, and the functions that never ran."""
-        places = {(code.co_filename, branch) for code, found in self._entered.values() for branch in found.values()}
+        places = {(one.code.co_filename, branch) for one in self.entered for branch in one.branches.values()}
         outcomes: dict[str, bool] = {}
         for file, branch in sorted(places, key=lambda place: (place[0], place[1].line, place[1].offset)):
-            for jumped, outcome in ((True, branch.jumps), (False, branch.stays)):
-                text = f"{Path(file).name}:{branch.line} {branch.condition} {outcome}"
+            for jumped, outcome, _ in branch.outcomes:
+                text = f"{Path(file).name}:{branch.line} `{branch.condition}` {outcome}"
                 # The compiler may place one test twice (at the head and the end of a loop): either one counts.
                 outcomes[text] = outcomes.get(text, False) or (file, branch, jumped) in self.reached
-        entered = {(code.co_filename, code.co_qualname, code.co_firstlineno) for code, _ in self._entered.values()}
+        entered = {_place(one.code) for one in self.entered}
         idle = [
             f"{Path(file).name}:{code.co_firstlineno} {code.co_qualname}"
             for file in sorted(self._files)
-            for code in sorted(_functions(file), key=lambda code: code.co_firstlineno)
-            if (file, code.co_qualname, code.co_firstlineno) not in entered
+            for code in sorted(functions_of(file), key=lambda code: code.co_firstlineno)
+            if _place(code) not in entered
         ]
         return {
             "reached": [text for text, reached in outcomes.items() if reached],
@@ -74,131 +111,54 @@ class BranchTracer:
         }
 
     def _on_call(self, frame: FrameType, event: str, arg: Any) -> Callable[..., Any] | None:
+        other = None if self._chained is None else self._chained(frame, event, arg)
         code = frame.f_code
         if code.co_filename not in self._files:
-            return None
-        if id(code) not in self._entered:
-            self._entered[id(code)] = (code, _branches(code))
-        branches = self._entered[id(code)][1]
-        if not branches:
-            return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        return self._watch(code.co_filename, branches)
+            return other
+        traced = self._entered.get(id(code))
+        if traced is None:
+            traced = self._entered[id(code)] = TracedCode(code, self._handlers(code))
+        if traced.complete:
+            return other
+        frame.f_trace_lines = True
+        return self._watch(traced, other)
 
-    def _watch(self, file: str, branches: dict[int, Branch]) -> Callable[..., Any]:
+    def _watch(self, traced: TracedCode, other: Any) -> Callable[..., Any]:
         pending: Branch | None = None
-        reached = self.reached
+        file, branches, reached = traced.code.co_filename, traced.branches, self.reached
 
         def on_event(frame: FrameType, event: str, arg: Any) -> Callable[..., Any]:
-            nonlocal pending
-            if event == "opcode":
+            nonlocal pending, other
+            if event in ("opcode", "line"):
                 offset = frame.f_lasti
                 if pending is not None and offset != pending.offset:
-                    reached.add((file, pending, offset != pending.next_offset))
-                pending = branches.get(offset)
+                    jumped = offset != pending.next_offset
+                    reached.add((file, pending, jumped))
+                    traced.close(pending, jumped)
+                    pending = None
+                if event == "line":
+                    frame.f_trace_opcodes = traced.runs(frame.f_lineno)
+                else:
+                    pending = branches.get(offset, pending)
             elif event == "exception":  # the test itself raised: neither outcome
                 pending = None
+            if other is not None and event != "opcode":
+                other = other(frame, event, arg)
             return on_event
 
         return on_event
 
 
-def rule_files(env: Any) -> list[str]:
-    """The source files of an environment's rules: of its classes, of objects it holds, of functions they import.
-
-    `env` may be wrapped. What Gymnasium, NumPy and Python bring along is not searched for branches.
-    """
-    waiting, files, known = [env.unwrapped], set[str](), set[int]()
-    while waiting:
-        found = waiting.pop()
-        if id(found) in known:
-            continue
-        known.add(id(found))
-        classes = [cls for cls in type(found).__mro__ if _own(cls.__module__, env)]
-        files |= {file for cls in classes for file in _source(cls)}
-        for cls in classes:
-            helpers = vars(sys.modules[cls.__module__]).values()
-            files |= {
-                file
-                for one in helpers
-                if inspect.isfunction(one) and _own(one.__module__, env)
-                for file in _source(one)
-            }
-        if classes:
-            waiting += list(getattr(found, "__dict__", {}).values())
-    return sorted(files)
-
-
-def _own(module: str | None, env: Any) -> bool:
-    """Whether a module belongs with an environment's rules: of the same package, or of the same part of Gymnasium."""
-    home = type(env.unwrapped).__module__.split(".")
-    depth = 3 if home[0] == "gymnasium" else 1
-    return module is not None and module in sys.modules and module.split(".")[:depth] == home[:depth]
-
-
-def _source(thing: Any) -> list[str]:
-    try:
-        return [inspect.getfile(thing)]
-    except (TypeError, OSError):
-        return []
-
-
-def _branches(code: CodeType) -> dict[int, Branch]:
-    """Every conditional jump of a function, by the offsets at which the interpreter announces it."""
-    instructions = list(dis.get_instructions(code))
-    found: dict[int, Branch] = {}
-    for index, jump in enumerate(instructions[:-1]):
-        outcomes = _outcomes(jump.opname)
-        if outcomes is None:
-            continue
-        tested = index - 1
-        while tested > 0 and instructions[tested].opname in PREPARING:
-            tested -= 1
-        line, condition = _text(code, instructions[tested])
-        branch = Branch(
-            code.co_qualname, line, jump.offset, instructions[index + 1].offset, condition, outcomes[0], outcomes[1]
-        )
-        found[jump.offset] = branch
-        while index > 0 and instructions[index - 1].opname == "EXTENDED_ARG":  # a far jump is announced at its prefix
-            index -= 1
-            found[instructions[index].offset] = branch
-    return found
-
-
-def _outcomes(opname: str) -> tuple[str, str] | None:
-    """What holds when this instruction jumps and when it does not; None if it is no conditional jump."""
-    if opname == "FOR_ITER":
-        return "is exhausted", "gives an item"
-    if not opname.startswith(("POP_JUMP", "JUMP_IF")):
-        return None
-    for end, (jumps, stays) in {
-        "NOT_NONE": ("is not None", "is None"),
-        "NONE": ("is None", "is not None"),
-        "TRUE": ("is true", "is false"),
-        "FALSE": ("is false", "is true"),
-    }.items():
-        if opname.removesuffix("_OR_POP").endswith(end):
-            return jumps, stays
-    return None
-
-
-def _text(code: CodeType, instruction: dis.Instruction) -> tuple[int, str]:
-    """Line and source text of what an instruction computes."""
-    where = instruction.positions
-    if where is None or where.lineno is None:
-        return code.co_firstlineno, "`?`"
-    line = linecache.getline(code.co_filename, where.lineno)
-    end = where.end_col_offset if where.end_lineno == where.lineno else None
-    # Columns count bytes of UTF-8.
-    return where.lineno, f"`{line.encode()[where.col_offset : end].decode(errors='replace').strip()}`"
-
-
-def _functions(file: str) -> Iterator[CodeType]:
+def functions_of(file: str) -> Iterator[CodeType]:
     """Every function of a source file, nested ones included."""
-    waiting = [compile(Path(file).read_text(encoding="utf-8"), file, "exec")]
+    waiting = [compile("".join(linecache.getlines(file)), file, "exec")]
     while waiting:
         for constant in waiting.pop().co_consts:
             if isinstance(constant, CodeType):
                 waiting.append(constant)
                 if constant.co_flags & 0x1:  # CO_OPTIMIZED: functions have it, class bodies do not
                     yield constant
+
+
+def _place(code: CodeType) -> tuple[str, str, int]:
+    return code.co_filename, code.co_qualname, code.co_firstlineno

@@ -13,7 +13,8 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils import seeding
 
-from overclock.verify.rollout.branches import BranchTracer, rule_files
+from overclock.verify.reach.rule_files import rule_files
+from overclock.verify.rollout.branches import BranchTracer
 from overclock.verify.sides.recording_generator import (
     RecordingGenerator,
     no_draws,
