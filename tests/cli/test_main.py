@@ -1,6 +1,7 @@
 """How errors leave the program: a sentence on stderr, the documented exit code, a JSON object when asked for."""
 
 import json
+import time
 
 import pytest
 
@@ -131,3 +132,20 @@ def test_list_long_shows_the_spaces(capsys):
     assert (cartpole["num_players"], cartpole["max_steps"]) == (1, 500)
     assert cli.main(["list", "--long"]) == 0
     assert "Discrete(2)" in capsys.readouterr().out
+
+
+def test_an_interrupt_that_a_finalizer_dropped_is_not_lost(monkeypatch, capsys):
+    class Finalized:
+        def __del__(self):
+            raise KeyboardInterrupt
+
+    class Command:
+        def run(self):
+            Finalized()
+            for _ in range(1000):
+                time.sleep(0.01)
+            return 0
+
+    monkeypatch.setattr(parse, "parse", lambda words, quiet: Command())
+    assert cli.main(["bench"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"

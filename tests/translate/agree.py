@@ -20,6 +20,7 @@ import jax
 import numpy as np
 from quick_compile import quickest
 
+from overclock.recipe.judging.hygiene import check_source
 from overclock.recording import observations
 from overclock.recording.codec import InstanceCodec
 from overclock.recording.sites.call_sites import file_of
@@ -52,6 +53,7 @@ class Translation:
         """Translate; a short look at the reference is enough for small ones."""
         self.program = Compiler(make, name, profile or look(make, episodes=6, steps=2 * STEPS)).program()
         self.text = print_jax(self.program)
+        admitted(self.text, folder)
         self._module = loaded(self.text, folder)
         self._env, self._params = self._module.make()
         self.codec = InstanceCodec(self.program.shapes)
@@ -85,6 +87,15 @@ class Translation:
     def sites(self):
         """The draws of resets and of steps."""
         return [site(one) for one in self.program.reset.sites], [site(one) for one in self.program.step.sites]
+
+
+def admitted(text: str, folder: Path) -> None:
+    """What the translator writes is a candidate like any other: the static scan finds nothing in it."""
+    place = folder / f"candidate_{next(_numbers)}"
+    place.mkdir()
+    (place / "env.py").write_text(text)
+    found = check_source(place)
+    assert not found, found
 
 
 def loaded(text: str, folder: Path) -> ModuleType:

@@ -1,17 +1,21 @@
 """The `overclock` program: thin commands, and one place that turns errors into a sentence and an exit code."""
 
+import _thread
+import contextlib
 import errno
 import io
 import os
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from overclock.errors import OverclockError
 
 ERROR_SCHEMA = "overclock.error/1"
 EXIT_DISK = 4  # as for everything that could not be done for no fault of the arguments
 EXIT_BUG = 70  # EX_SOFTWARE of sysexits.h
+AGAIN_S = 0.01
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 EXIT_PIPE_CLOSED = 141  # 128 + SIGPIPE, as shells report a program whose reader went away
 
@@ -26,7 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Unicode gets question marks, not a failure
     try:
-        code = _run(words, as_json)
+        with interrupts_kept():
+            code = _run(words, as_json)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -46,6 +51,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(error, f"There is no space left{place}; make room, then do it again.", EXIT_DISK, debug, as_json)
     except Exception as error:
         return _unexpected(error, debug, as_json)
+
+
+@contextlib.contextmanager
+def interrupts_kept() -> Iterator[None]:
+    """Inside, a Ctrl-C that Python drops, as it does in finalizers and callbacks of C, interrupts once more."""
+    usual = sys.unraisablehook
+
+    def again(dropped: "sys.UnraisableHookArgs") -> None:
+        if issubclass(dropped.exc_type, KeyboardInterrupt):
+            threading.Timer(AGAIN_S, _thread.interrupt_main).start()  # not from here, where it would be dropped too
+        else:
+            usual(dropped)
+
+    sys.unraisablehook = again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual
 
 
 def _unexpected(error: Exception, debug: bool, as_json: bool) -> int:

@@ -13,6 +13,7 @@ pytest.importorskip("httpx", reason="talking to a model directly needs the extra
 from overclock.errors import MissingError, UsageError
 from overclock.recipe.agents import Endpoint
 from overclock.recipe.agents.api import ApiAgent
+from overclock.recipe.agents.parallel import side_by_side
 from overclock.recipe.agents.transport import FIRST_PAUSE, LONGEST_PAUSE, RETRIES
 from overclock.recipe.gateway import Gateway, Tokens
 from overclock.recipe.gateway.scripted.model import ScriptedModel
@@ -310,3 +311,41 @@ def test_it_works_through_the_gateway(protocol, task):
 def test_an_unknown_protocol_is_one_clear_sentence():
     with pytest.raises(UsageError, match="api:openai:MODEL or api:anthropic:MODEL"):
         ApiAgent("smoke-signals", "m")
+
+
+def test_whoever_stops_agents_side_by_side_does_not_wait_for_their_models(task):
+    asked, answered = threading.Barrier(3), threading.Event()
+
+    class Thinking(BaseHTTPRequestHandler):
+        def do_POST(self):
+            asked.wait(20)
+            answered.wait(60)
+
+        def log_message(self, *_):
+            pass
+
+    class Stopping(ApiAgent):
+        def work(self, task, endpoint):
+            asked.wait(20)
+            raise KeyboardInterrupt
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Thinking)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    endpoint = Endpoint(f"http://127.0.0.1:{server.server_port}", "k")
+    tasks = [dataclasses.replace(task, id=f"t.{number}", wall_seconds=600) for number in range(3)]
+    agents = [ApiAgent("openai", "m"), ApiAgent("anthropic", "m"), Stopping("openai", "m")]
+    ended = threading.Event()
+
+    def interrupted():
+        with pytest.raises(KeyboardInterrupt):
+            side_by_side(agents, tasks, endpoint, lambda task, work: None)
+        ended.set()
+
+    try:
+        threading.Thread(target=interrupted, daemon=True).start()
+        assert ended.wait(20)  # its model would take longer
+    finally:
+        answered.set()
+        server.shutdown()
+        server.server_close()

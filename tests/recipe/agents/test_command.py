@@ -197,6 +197,18 @@ def test_a_stopped_agent_leaves_nothing_even_if_its_children_resist(agent, cli, 
     assert [pid for pid in pids if living(pid)] == []
 
 
+def test_who_stops_an_agent_does_not_wait_for_its_grace(agent, cli, task, tmp_path):
+    cli.write(CHILDREN + "time.sleep(600)")
+    running = agent("claude", grace_seconds=600.0)
+    thread = threading.Thread(target=lambda: running.work(task, ENDPOINT), daemon=True)
+    thread.start()
+    while thread.is_alive() and not (tmp_path / "pids.json").exists():
+        thread.join(0.02)
+    running.stop()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
 def test_what_an_agent_leaves_running_ends_with_it(agent, cli, task, tmp_path):
     cli.says("claude.json", CHILDREN)  # its children keep its output open, too
     work = agent("claude").work(task, ENDPOINT)

@@ -1,5 +1,6 @@
 """An agent may leave in the middle of a call, and so may the gateway: what was used is paid, nothing waits for ever."""
 
+import contextlib
 import json
 import queue
 import socket
@@ -108,3 +109,35 @@ def test_closing_does_not_wait_forever_and_leaves_the_call_open(client, canned, 
     speak.set()
     thread.join(20)
     assert [exchange.stage for exchange in heard.exchanges] == ["opened"]
+
+
+def test_whoever_interrupts_a_run_does_not_wait_for_a_model_that_thinks(client, canned, heard, first_request):
+    asked, answered = threading.Event(), threading.Event()
+
+    class Thinking(canned):
+        def _chunks(self):
+            asked.set()
+            answered.wait(60)
+            yield from CHAT_END
+
+    gateway = Gateway(Thinking(content_type="text/event-stream"), cap=10.0, recorder=heard, patience=60.0)
+    path, body = first_request("chat", stream=True, most=1000)
+    left = threading.Event()
+
+    def ask():
+        with contextlib.suppress(Exception):
+            client.post(gateway.base_url("chat") + path, json=body)
+
+    def interrupted():
+        with contextlib.suppress(KeyboardInterrupt), gateway:
+            threading.Thread(target=ask, daemon=True).start()
+            asked.wait(20)
+            raise KeyboardInterrupt
+        left.set()
+
+    threading.Thread(target=interrupted, daemon=True).start()
+    try:
+        assert left.wait(20)
+        assert [exchange.stage for exchange in heard.exchanges] == ["opened"]  # it counts at its reservation
+    finally:
+        answered.set()

@@ -188,6 +188,23 @@ def test_a_refused_task_ends_the_run_and_is_sent_again_when_it_is_resumed(tmp_pa
     assert story.hands.tasks == []
 
 
+def test_a_provider_that_fails_is_named_and_the_task_is_sent_again(tmp_path):
+    story = ScriptedRun(tmp_path, {"translate": ["crashed 500"]})
+    assert story.go() == "stopped"
+    assert "The model's provider fails: It crashed" in story.said[-1]
+    assert f"`overclock resume {story.run}` asks it again" in story.said[-1]
+    assert story.facts("judged", "level") == []  # what the agent could not begin is not judged
+    story.script = {"translate": [GOOD]}
+    assert story.go() == "done"
+    assert story.hands.tasks[0] == "001-translate-rules"
+
+
+def test_who_is_asked_for_help_is_told_what_stopped_the_agent(tmp_path):
+    story = ScriptedRun(tmp_path, {"translate": [env("1=fail")], "repair": ["crashed"] * 3})
+    assert story.go() == "stuck"
+    assert "changed nothing 3 times in a row (It crashed)." in story.said[-1]
+
+
 def test_a_spent_budget_that_an_agent_told_of_itself_sends_no_further_task(tmp_path):
     usage = Usage(dollars=0.5, basis="self-reported")
     story = ScriptedRun(tmp_path, lambda task: env("1=fail", task.id), usage=usage, dollars=1.0)

@@ -23,6 +23,7 @@ from overclock.verify.sides.descendants import ROUNDS, end_group, marked, new_ma
 CHUNK = 1 << 16
 POLL_SECONDS = 0.05  # how soon an end without a closed pipe, or a stop from another thread, is noticed
 GRACE_SECONDS = 3.0  # between asking to end and ending
+STOPPED_GRACE_SECONDS = 1.0  # the same where somebody waits who has interrupted the run
 PIPE_LEFT = 4 << 20  # bytes read after the end: more than two pipes hold
 
 
@@ -71,7 +72,8 @@ def run_program(
         try:
             with _Capture({process.stdout: out, process.stderr: err}, output_limit) as capture:
                 stopped = _watch(process, capture, started + wall_seconds, stop)
-                _end_all(process, mark, grace_seconds if stopped else 0.0)
+                grace = min(grace_seconds, STOPPED_GRACE_SECONDS) if stopped == "stop" else grace_seconds
+                _end_all(process, mark, grace if stopped else 0.0)
                 capture.drain()
                 return Ran(None if stopped else process.returncode, stopped, time.monotonic() - started, capture.cut)
         finally:

@@ -5,6 +5,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from typing import Any
 
 from overclock.errors import MissingError
@@ -15,6 +16,7 @@ BUSY = (408, 409, 429, 500, 502, 503, 504, 529)
 RETRIES = 4
 FIRST_PAUSE = 1.0  # seconds, doubled each time
 LONGEST_PAUSE = 30.0
+POLL_S = 0.05  # how soon a stop is noticed while the model thinks
 ANSWER_LIMIT = 32 << 20  # bytes
 ERROR_SHOWN = 300  # characters
 
@@ -30,9 +32,9 @@ class FailedError(Exception):
 class _BusyError(Exception):
     """A failure that may pass; `seconds` is how long the other side asks to wait."""
 
-    def __init__(self, sentence: str, seconds: float | None = None) -> None:
+    def __init__(self, sentence: str, seconds: float | None = None, status: int | None = None) -> None:
         super().__init__(sentence)
-        self.seconds = seconds
+        self.seconds, self.status = seconds, status
 
 
 class OutOfTimeError(Exception):
@@ -51,20 +53,20 @@ class Connection:
 
     def ask(self, body: Json) -> Json:
         """Send a request and return the JSON object of the answer; raises FailedError or OutOfTimeError."""
-        wait = FIRST_PAUSE
+        pause = FIRST_PAUSE
         for _ in range(RETRIES):
             try:
                 return self._try(body)
             except _BusyError as busy:
-                seconds = min(wait if busy.seconds is None else busy.seconds, LONGEST_PAUSE)
+                seconds = min(pause if busy.seconds is None else busy.seconds, LONGEST_PAUSE)
             if self._left() <= seconds:
                 raise OutOfTimeError
             (self.pause or self.stop.wait)(seconds)
-            wait *= 2
+            pause *= 2
         try:
             return self._try(body)
         except _BusyError as busy:
-            raise FailedError(f"{busy} It was asked {RETRIES + 1} times.") from None
+            raise FailedError(f"{busy} It was asked {RETRIES + 1} times.", busy.status) from None
 
     def _left(self) -> float:
         left = self.deadline - time.monotonic()
@@ -73,6 +75,21 @@ class Connection:
         return left
 
     def _try(self, body: Json) -> Json:
+        """One request, in a thread of its own: a thread that waits for a socket cannot be stopped, its waiter can."""
+        asked: Future[Json] = Future()
+
+        def ask() -> None:
+            try:
+                asked.set_result(self._asked(body))
+            except BaseException as error:
+                asked.set_exception(error)
+
+        threading.Thread(target=ask, daemon=True).start()
+        while not asked.done():
+            wait([asked], min(self._left(), POLL_S))
+        return asked.result()
+
+    def _asked(self, body: Json) -> Json:
         httpx = _httpx()
         try:
             headers = {"content-type": "application/json", **self.headers}
@@ -97,9 +114,9 @@ class Connection:
             raise FailedError(f"The model at {self.url} cannot be asked: {error}.") from error
         status = response.status_code
         if status >= 400:
-            sentence = f"The model answered {status}: {_message(bytes(content))}"
+            sentence = f"The model answered {status}: {error_message(bytes(content))}"
             if status in BUSY:
-                raise _BusyError(sentence, _seconds(response.headers.get("retry-after")))
+                raise _BusyError(sentence, _seconds(response.headers.get("retry-after")), status)
             raise FailedError(sentence, status)
         try:
             answer = json.loads(content)
@@ -110,7 +127,7 @@ class Connection:
         return answer
 
 
-def _message(content: bytes) -> str:
+def error_message(content: bytes) -> str:
     """The message inside an error of any provider, shortened."""
     text = content.decode(errors="replace").strip()
     try:

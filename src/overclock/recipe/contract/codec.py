@@ -7,6 +7,7 @@ from typing import Any
 
 from overclock.errors import UsageError
 from overclock.recipe.contract.fields import DrawField, StateField
+from overclock.recipe.syntax import read_expression
 from overclock.recording.codec import InstanceCodec
 from overclock.recording.shape_json import codec_from_json
 from overclock.recording.shapes import Shape, leaves
@@ -100,7 +101,7 @@ def draw_field(site: Site) -> DrawField:
 
 def _arguments(draw: DrawField) -> tuple[tuple[str, Any], ...]:
     try:
-        call = ast.parse(f"f({draw.arguments})", mode="eval").body
+        call = read_expression(f"f({draw.arguments})")
         assert isinstance(call, ast.Call)
         return tuple((str(one.arg), ast.literal_eval(one.value)) for one in call.keywords)
     except (SyntaxError, ValueError) as error:

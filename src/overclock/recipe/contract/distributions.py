@@ -16,6 +16,7 @@ import numpy as np
 
 from overclock.recipe.contract.codec import site_of
 from overclock.recipe.contract.fields import DrawField
+from overclock.recipe.syntax import read_expression
 from overclock.verify.property.distribution import EVEN_SHARES, POINTS
 
 # How NumPy's generator takes what is given without a name.
@@ -67,7 +68,7 @@ def known(draw: DrawField) -> KnownDistribution | None:
 
 def _given(draw: DrawField) -> dict[str, Any]:
     """The arguments of a call by name; a ValueError where they are not all constants."""
-    call = ast.parse(f"f({draw.arguments})", mode="eval").body
+    call = read_expression(f"f({draw.arguments})")
     names = SIGNATURES[draw.method]
     if not isinstance(call, ast.Call) or len(call.args) > len(names):
         raise ValueError(draw.arguments)

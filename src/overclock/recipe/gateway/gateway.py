@@ -76,13 +76,17 @@ class Gateway:
             threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Take no more calls; those under way have `patience` seconds to end, and count at their reservation if not."""
+    def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
+        """Take no more calls; those under way have `patience` seconds to end, and count at their reservation if not.
+
+        Whoever interrupts waits for none of them.
+        """
+        patience = self._patience if kind is None or issubclass(kind, Exception) else 0.0
         self._meter.close()
         for server in self._servers:
             server.shutdown()
             server.server_close()
-        self._meter.wait_until_idle(self._patience)
+        self._meter.wait_until_idle(patience)
         self._ledger.abandon()
         self._backend.close()
         if self._unix_socket is not None:
@@ -129,7 +133,8 @@ class Gateway:
         try:
             answer = self._backend.answer(opened.call)
         except UnansweredError as error:
-            self._ledger.close(opened, Outcome(error.status, worked=error.paid))
+            said = error_body(error.status, "no_answer", str(error))
+            self._ledger.close(opened, Outcome(error.status, body=said, worked=error.paid))
             client.problem(error.status, "no_answer", str(error))
             return
         except BaseException:  # a bug of ours: nobody knows what it cost

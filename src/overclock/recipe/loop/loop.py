@@ -194,7 +194,8 @@ class Loop:
         if verdict.verdict == "inconclusive":
             return MORE_SEEDS
         if self._idle >= IDLE:
-            return f"The agent changed nothing {IDLE} times in a row. {BY_HAND}"
+            why = f" ({said.rstrip('. ')})" if (said := self.tasks.trouble()) else ""
+            return f"The agent changed nothing {IDLE} times in a row{why}. {BY_HAND}"
         return BY_HAND if self._tries.get(verdict.level, 0) >= self.context.project.limits.iterations else None
 
     def _repair(self, failed: Verdict, goal: Goal) -> None:

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from overclock.recipe.agents.base import Task, Work
+from overclock.recipe.agents.transport import BUSY
 from overclock.recipe.judging.hygiene.frozen import Frozen, Seal, tree_hash
 from overclock.recipe.judging.rust import target as rust
 from overclock.recipe.judging.verdict import Level
 from overclock.recipe.loop.context import RunContext, Stop
+from overclock.recipe.loop.provider import unanswered
 from overclock.recipe.project.project import ModulePlan
 from overclock.recipe.runs.cost import REFUSED as PAYMENT_REQUIRED
 from overclock.recipe.runs.cost import spending
@@ -108,6 +110,7 @@ class Tasks:
 
     def end(self, task: Task, work: Work, seconds: float) -> Facts:
         """Write down how an agent's work on a task ended."""
+        work = unanswered(work, task.id, self._session.journal)
         usage = None if work.usage is None else dataclasses.asdict(work.usage)
         return self._session.journal.append(
             "task ended", task=task.id, ended=work.ended, reason=work.reason, seconds=round(seconds, 2), usage=usage,
@@ -129,6 +132,12 @@ class Tasks:
         if seal.broken() or text != contract.read_bytes():
             raise Stop("stopped", f"The contract or a scenario changed while {self._context.agent} worked.")
 
+    def trouble(self) -> str:
+        """How the last task ended, in words, if that was not by itself; otherwise empty."""
+        ends = self._session.journal.events("task ended")
+        last = ends[-1].facts if ends else None
+        return last["reason"] if last is not None and last["ended"] in ("crashed", "timeout") else ""
+
     # ---- money ----
 
     def require_accepted(self, ends: Sequence[Facts]) -> None:
@@ -136,6 +145,9 @@ class Tasks:
         for ended in ends:
             if ended["ended"] == REFUSED and self._for_money(ended):
                 raise Stop("out of budget", f"The model takes no further calls: {ended['reason']}{self._spent()}")
+            if ended["ended"] == REFUSED and ended.get("status") in BUSY:
+                said = ended["reason"].rstrip(". ")
+                raise Stop("stopped", f"{said}. `overclock resume {self._context.run.folder}` asks it again.")
             if ended["ended"] == REFUSED:
                 said = ended["reason"].rstrip(". ")
                 if self._context.endpoint is None:  # there is no model whose key could be wrong: it is beyond the agent

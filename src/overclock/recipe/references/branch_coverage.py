@@ -17,6 +17,7 @@ from overclock.recipe.project.project import Project
 from overclock.recipe.references.gymnasium_spec import close
 from overclock.recipe.references.reference import make_env
 from overclock.recipe.references.stored_observations import store_observations
+from overclock.recipe.syntax import read_tree
 from overclock.translate.program import Covered
 from overclock.verify.rollout.branches import BranchTracer
 from overclock.verify.rollout.result import RolloutLevel
@@ -86,7 +87,7 @@ def _headers(file: str, covered: Covered) -> dict[int, bool]:
     """The lines of what was translated, without the bodies of compound statements; True: the outcome was known."""
     own = {line for one, line in covered.lines if one == file}
     found: dict[int, bool] = {}
-    for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))):
+    for node in ast.walk(read_tree(Path(file).read_text(encoding="utf-8"))):
         if isinstance(node, ast.stmt) and node.lineno in own and not isinstance(node, ast.FunctionDef | ast.ClassDef):
             body = getattr(node, "body", None)
             last = body[0].lineno - 1 if body else node.end_lineno or node.lineno

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from overclock.recipe.contract.file import ContractFile, StateField
 from overclock.recipe.judging.hygiene.source import docstrings
+from overclock.recipe.syntax import read_tree
 from overclock.verify.tolerance import Tolerance
 
 # A line that a Python comment is; those of C's preprocessor are rules.
@@ -29,7 +30,7 @@ def moved_on(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
 
 def _program(text: str) -> str | None:
     try:
-        tree = ast.parse(text)
+        tree = read_tree(text)
     except SyntaxError:  # an excerpt may lack the rest of a long `class` line
         return None
     told = docstrings(tree)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from overclock.errors import UsageError
 from overclock.recipe.judging.hygiene.static import TAKEN
-from overclock.recipe.judging.hygiene.vocabulary import ARRAY_FILES
 from overclock.recipe.survey.static.definitions import File, dotted
 
+ARRAY_FILES = "load loads save savez savez_compressed savetxt loadtxt genfromtxt fromfile fromregex memmap DataSource"
 ENTRY = "reference_env.py"  # not env.py, as candidates and many others call theirs
 LIMIT = "MAX_STEPS"  # a constant of the entry: the time limit around the class
 LIBRARY = (

@@ -12,6 +12,7 @@ from recipe.scripted_run import small_project
 
 from overclock.recipe.judging import hygiene, rust
 from overclock.recipe.judging.hygiene import Limits, check_source
+from overclock.recipe.judging.hygiene.allowed_names import BUILTINS as ALLOWED
 from overclock.recipe.judging.hygiene.names import BUILTINS
 from overclock.recipe.judging.hygiene.rulebook import rulebook
 from overclock.recipe.judging.rust.rulebook import rust_rulebook
@@ -35,7 +36,7 @@ def folder_of(package):
 
 
 def test_every_rule_about_the_source_is_told_and_no_other():
-    files = ("names", "vocabulary", "state", "shape", "static", "reading")
+    files = ("grammar", "names", "vocabulary", "state", "shape", "static", "reading")
     assert checked_rules(folder_of(hygiene), *files) | {"randomness"} == set(rulebook(Limits()))
 
 
@@ -52,6 +53,11 @@ def test_every_rule_about_rust_is_told_and_no_other():
         ("def f(self):\n    self.x = 1", "attribute-write", "No attribute is assigned to"),
         ("from overclock.env import Environment\nclass A(Environment):\n    def step(self): ...", "derived", "`step`"),
         ("import os", "import", "Import nothing but"),
+        ("x = print", "builtin", "`isinstance`"),
+        ("def f(x):\n    return x.batch_dim", "attribute", "`batch_dim`"),
+        ("def f(x):\n    return f'{x}'", "text", "f-strings"),
+        ("A = type('A', (), {})", "class-creation", "`class`"),
+        ("def f():\n    yield 1", "syntax", "`yield`"),
     ],
 )
 def test_a_refusal_names_a_rule_of_the_book(tmp_path, line, rule, told):
@@ -73,4 +79,4 @@ def test_every_prompt_of_a_run_shows_the_book(tmp_path, target):
     for prompt in prompts:
         assert all(f"- {rule}: {sentence}\n" in prompt for rule, sentence in book.items())
     if target == "jax":
-        assert all(f"`{name}`" in prompts[0] for name in BUILTINS)
+        assert all(f"`{name}`" in prompts[0] for name in (*BUILTINS, *ALLOWED))

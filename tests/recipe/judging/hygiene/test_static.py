@@ -4,10 +4,14 @@ import dataclasses
 import importlib
 import types
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
+from overclock import env
 from overclock.errors import UsageError
-from overclock.recipe.judging.hygiene import Limits, check_source
+from overclock.recipe.judging.hygiene import Limits, allowed_names, check_source
 from overclock.recipe.judging.hygiene.shape import literal_bytes
 from overclock.recipe.judging.hygiene.vocabulary import MODULES, is_module, refusal
 
@@ -122,6 +126,56 @@ REFUSED = {
     "from overclock.env import Environment\nB = Environment\nclass E(B):\n    reset = None": "derived",
     "import env\nclass E(env.CartPole):\n    advance = None": "derived",
     "def f(:": "syntax",
+    # evaluates a text, or makes a class of one
+    "A = type('A', (), {})": "class-creation",
+    "T = type\nA = T('A', (), {})": "class-creation",
+    "A = [type][0]('A', (), {})": "class-creation",
+    "def f(x):\n    return type(x.sum())": "class-creation",
+    "import enum\nA = enum.Enum('A', 'x y')": "class-creation",
+    "from typing import NamedTuple\nA = NamedTuple('A', [('x', int)])": "class-creation",
+    "import dataclasses\nd = dataclasses.dataclass": "class-creation",
+    "import dataclasses\nclass B: ...\nA = dataclasses.dataclass(frozen=True)(B)": "class-creation",
+    "from jaxtyping import Array, Float\nx = isinstance(1, Float[Array, '{open(0)}'])": "class-creation",
+    "from jaxtyping import Array, Float\nD = '{' + 'x}'\nx = isinstance(1, Float[Array, D])": "class-creation",
+    "from jaxtyping import Array, Float\nF = Float\nx = F[Array, '{1}']": "class-creation",
+    "import numpy as np\nx = np.bmat('A,B')": "import",
+    "import numpy as np\nx = np.r_\ny = np.matrix('1 2')": "import",
+    # shows a traced value, or what traces it
+    "print(1)": "builtin",
+    "def f(x):\n    return hash(x)": "builtin",
+    "def f(x):\n    return repr(x)": "builtin",
+    "def f(x):\n    return str(x)": "builtin",
+    "def f(x):\n    return hasattr(x, 'batch_dim')": "builtin",
+    "def f(x):\n    return id(x)": "builtin",
+    "def g(print):\n    return print\nprint(1)": "builtin",
+    "if False:\n    print = 1\nprint(1)": "builtin",
+    "x = [print for print in ()]\nprint(1)": "builtin",
+    "f = print": "builtin",
+    "def f(x):\n    return f'{x}'": "text",
+    "def f(x):\n    return '%s' % x": "text",
+    "def f(x):\n    return 'a' + x": "text",
+    "X = '%s'\nY = b'%d' % 1": "text",
+    "import numpy as np\nx = np.array2string": "import",
+    "import jax.numpy as jnp\nx = jnp.array_repr": "import",
+    "def f(x):\n    return x.val": "attribute",
+    "def f(x):\n    return x.aval.shape": "attribute",
+    "class A:\n    val: int\ndef f(state):\n    return state.x.val": "attribute",
+    "def f(x):\n    match x:\n        case object(batch_dim=d):\n            return d": "attribute",
+    "def f(x):\n    return x.devices()": "attribute",
+    "def f(x):\n    return x.sharding": "attribute",
+    "def f(x):\n    return x.nobody_knows": "attribute",
+    "def f(x):\n    return ', '.join(x)": "attribute",
+    "import jax.numpy as jnp\nx = jnp.zeros(3, device=None)": "attribute",
+    "import numpy as np\nT = np.zeros(3)\ndef f(x):\n    return np.add(x, 1, out=T)": "attribute",
+    # hidden state of libraries
+    "import numpy as np\nT = np.zeros(3)\ndef f(i):\n    np.add.at(T, i, 1)": "hidden-state",
+    "import numpy as np\nT = np.zeros(3)\ndef f(x):\n    np.copyto(T, x)": "import",
+    "import numpy as np\nx = np.empty(3)": "import",
+    "import jax\nx = jax.lax.rng_uniform_p.bind(1)": "import",
+    "import jax\nf = jax.custom_vjp(abs)": "import",
+    "def f():\n    yield 1": "syntax",
+    "async def f():\n    return 1": "syntax",
+    "def f(x):\n    del x": "syntax",
     "x = 1" + "+1" * 20_000: "syntax",
 }
 ACCEPTED = [
@@ -130,7 +184,6 @@ ACCEPTED = [
     "from jax import numpy as jnp\nfrom jax.numpy import where",
     "import numpy as np\nTABLE = np.array([1, 2, 3])\nN = np.linalg.norm(TABLE)",
     "import functools\nimport jax\n@functools.partial(jax.jit, static_argnames='n')\ndef f(n):\n    return n",
-    "import jax\n@jax.custom_vjp\ndef f(x):\n    return x\nf.defvjp(f, f)",
     "from __future__ import annotations",
     "from collections.abc import Callable\nfrom enum import IntEnum",
     "from .physics import move\nfrom . import records\nx = records.CartPoleParams",
@@ -143,8 +196,15 @@ ACCEPTED = [
     "class A:\n    def _move(self):\n        return self\n    def f(self):\n        return self._move()",
     "def f(pair):\n    return pair._replace(x=1)",
     "from typing import Any, NamedTuple\nimport typing\nx: typing.Literal[1] = 1",
-    "def f(x):\n    return f'{x:.2f}'",
-    "class A:\n    def f(self):\n        return self.table.at[0].add(1)",
+    "def f(n):\n    if n < 1:\n        raise ValueError(f'n is {n}')\n    assert n < 9, f'n is {n}'",
+    "ROW = '#' + '.' * 8 + '#'\nROWS = ROW.split('.')",
+    "def f(state):\n    return type(state)(x=1)",
+    "import enum\nclass Move(enum.IntEnum):\n    UP = 0\nUP = Move(0).value",
+    "from jaxtyping import Array, Float\ndef f(x: Float[Array, '3 n']) -> Float[Array, '']:\n    return x.sum()",
+    "class A:\n    platform: int\ndef f(state):\n    return state.platform + state.x.at[0].get()",
+    "def f(type, hash):\n    print = type + hash\n    return print",
+    "import numpy as np\nLARGEST = np.iinfo(np.int32).max",
+    "class A:\n    table: tuple\n    def f(self):\n        return self.table.at[0].add(1)",
     "TABLE = {}\nfor i in range(3):\n    TABLE[i] = i\ndef f(i):\n    return TABLE[i]",
     'def f():\n    """Of __init__ and eval."""',
     "__all__ = ['f']",
@@ -166,6 +226,24 @@ def test_a_breach_is_found_where_it_is(candidate, text, rule):
 @pytest.mark.parametrize("text", ACCEPTED)
 def test_ordinary_code_is_accepted(candidate, text):
     assert check_source(candidate(more=text)) == []
+
+
+def test_attributes_of_overclocks_own_classes_are_known():
+    """Names that users call on records, spaces and generators."""
+    classes = [value for name in MODULES["overclock.env"].only if isinstance(value := getattr(env, name), type)]
+    names = {name for cls in classes if not issubclass(cls, int) for name in (*dir(cls), *cls.__annotations__)}
+    assert {name for name in names if not name.startswith("_")} <= allowed_names.KNOWN
+
+
+def test_what_shows_a_tracer_is_no_known_attribute():
+    shown = []
+    jax.vmap(lambda x: shown.append(x) or x)(jnp.zeros(3))
+    jax.make_jaxpr(lambda x: shown.append(x) or x)(0.0)
+    jax.jvp(lambda x: shown.append(x) or x, (1.0,), (1.0,))
+    inner = {name for value in shown for name in dir(value) if not name.startswith("_")} - set(dir(np.zeros(3)))
+    assert len(shown) == 3
+    assert inner - {"at", "mT", "ptp"} <= allowed_names.TRACERS
+    assert not allowed_names.TRACERS & allowed_names.KNOWN
 
 
 @pytest.mark.parametrize("name", sorted(MODULES))

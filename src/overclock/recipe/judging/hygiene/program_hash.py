@@ -7,8 +7,8 @@ import ast
 
 from overclock.recipe.judging.hygiene.frozen import Frozen, tree_hash
 from overclock.recipe.judging.hygiene.reading import README
-from overclock.recipe.judging.hygiene.source import read_tree
 from overclock.recipe.judging.rust.tokens import NotRustError, tokens
+from overclock.recipe.syntax import read_tree
 
 
 def program_hash(frozen: Frozen) -> str:

@@ -5,6 +5,8 @@ The prompts show these sentences, so an agent knows every rule before it breaks 
 
 from collections.abc import Iterable
 
+from overclock.recipe.judging.hygiene.allowed_names import BUILTINS as ALLOWED
+from overclock.recipe.judging.hygiene.allowed_names import TRACERS
 from overclock.recipe.judging.hygiene.finding import DERIVED, Limits
 from overclock.recipe.judging.hygiene.judge import RULES as PURE_FUNCTIONS
 from overclock.recipe.judging.hygiene.names import BUILTINS, DUNDER_METHODS, FORMATTERS
@@ -19,7 +21,13 @@ def rulebook(limits: Limits) -> dict[str, str]:
         "of these modules only what computes; no `import *`.",
         "module-value": "A module is no value: write `module.function` where it is used, import it in every file that "
         "uses it, and give its name to nothing else.",
-        "builtin": f"No {quoted(BUILTINS)}, and no method {quoted(FORMATTERS)} (f-strings are fine).",
+        "builtin": f"Of Python's own names only {quoted(ALLOWED)}; no {quoted(BUILTINS)}, and no method "
+        f"{quoted(FORMATTERS)}.",
+        "attribute": "Of values only what arrays, lists, dictionaries and `overclock.env` have, and what you define: "
+        f"nothing that tells how a number is traced or where it lies ({quoted(TRACERS)}), no `device=` or `out=`.",
+        "text": "No text is made of values or put together in a function; f-strings stand only in `raise`, `assert`.",
+        "class-creation": "Classes are written with `class`: no `type(...)`, no call of `dataclass`, `NamedTuple` or "
+        "`Enum`. A type of jaxtyping stands with its shape, a plain text.",
         "dunder": f"No name with two underscores before and after it but the methods {quoted(DUNDER_METHODS)}, not "
         "even in a text; no attribute with an underscore before it that is not yours; nothing of frames, tracebacks or "
         "the interpreter.",
@@ -40,7 +48,7 @@ def rulebook(limits: Limits) -> dict[str, str]:
         "file-name": "No file is called like a module of Python or like one that may be imported.",
         "size": f"At most {limits.files} files, {limits.file_bytes >> 10} KiB each and {limits.total_bytes >> 10} KiB "
         "together.",
-        "syntax": "Plain Python in UTF-8, not nested deeply.",
+        "syntax": "Plain Python in UTF-8, not nested deeply, without `async`, `await`, `yield` and `del`.",
     }
 
 

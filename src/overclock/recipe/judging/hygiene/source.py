@@ -2,14 +2,13 @@
 
 import ast
 import dataclasses
-import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from overclock.recipe.judging.hygiene.finding import Finding
 from overclock.recipe.judging.hygiene.vocabulary import is_module
+from overclock.recipe.syntax import read_tree
 
-READING = threading.Lock()
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -47,12 +46,6 @@ class Source:
             base = home[: len(home) - (node.level - 1)]
             return ".".join([*base, *filter(None, [name])])
         return name if name in self.folder_modules else None
-
-
-def read_tree(text: str, file: str = "<unknown>") -> ast.Module:
-    """As `ast.parse`, by one thread at a time: Python 3.11 counts how deep a tree is for all of them together."""
-    with READING:
-        return ast.parse(text, file)
 
 
 def parse(file: str, text: str, folder_modules: frozenset[str]) -> Source:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from overclock.recipe.judging.hygiene.finding import Finding, Limits
+from overclock.recipe.judging.hygiene.grammar import check_grammar
 from overclock.recipe.judging.hygiene.names import check_names
 from overclock.recipe.judging.hygiene.reading import README, read_texts
 from overclock.recipe.judging.hygiene.shape import check_classes, check_literals, check_make
@@ -35,7 +36,8 @@ def check_source(folder: Path, limits: Limits = DEFAULT) -> list[Finding]:
             findings.append(Finding(file, 0, "syntax", "Python cannot read this file; write plain, shallow code."))
     for source in sources.values():
         try:
-            findings += [*check_names(source, sources, limits.imports), *check_state(source, sources)]
+            findings += check_names(source, sources, limits.imports)
+            findings += [*check_grammar(source, sources, limits.imports), *check_state(source, sources)]
         except RecursionError:
             findings.append(Finding(source.file, 0, "syntax", "An expression is nested too deeply to be read."))
     if len(sources) == len(texts):

@@ -6,58 +6,53 @@
 import dataclasses
 from collections.abc import Iterable
 
+from overclock.recipe.judging.hygiene import allowed_names as allowed
+
 PURE = "rules compute their results from their inputs alone"
 
 
 @dataclasses.dataclass(frozen=True)
 class Vocabulary:
-    """Of one module: `only` these names (None: every public one), without `refused`."""
+    """Of one module: `only` these names, or every public one of a module that holds nothing else."""
 
     only: frozenset[str] | None = None
-    refused: frozenset[str] = frozenset()
 
     def has(self, name: str) -> bool:
         """Whether a name may be used."""
-        known = self.only is None or name in self.only
-        return known and name not in self.refused and not name.startswith("_")
+        return (self.only is None or name in self.only) and not name.startswith("_")
 
 
 def _only(names: str) -> Vocabulary:
     return Vocabulary(only=frozenset(names.split()))
 
 
-def _but(names: str) -> Vocabulary:
-    return Vocabulary(refused=frozenset(names.split()))
-
-
 EVERYTHING = Vocabulary()
-ARRAY_FILES = "load loads save savez savez_compressed savetxt loadtxt genfromtxt fromfile fromregex memmap DataSource"
-# NumPy's submodules that are not named below; they lead to files, C code and global state.
-NUMPY_ROOMS = "char core ctypeslib dtypes emath exceptions f2py lib ma matlib polynomial random rec strings testing"
-NUMPY_SWITCHES = "seterr seterrcall setbufsize set_printoptions errstate show_config show_runtime get_include info"
-
 MODULES: dict[str, Vocabulary] = {
     "jax": _only(
-        "Array ShapeDtypeStruct jit vmap checkpoint remat named_call named_scope eval_shape custom_jvp custom_vjp grad "
-        "value_and_grad jvp vjp jacfwd jacrev"
+        "Array ShapeDtypeStruct jit vmap checkpoint remat named_call named_scope eval_shape grad value_and_grad jvp "
+        "vjp jacfwd jacrev"
     ),
-    # `platform_dependent` computes differently elsewhere; feeds and tokens lead out of the program; own randomness.
-    "jax.lax": _but(
-        "platform_dependent infeed outfeed create_token after_all linalg rng_uniform rng_bit_generator "
-        "RandomAlgorithm axis_index axis_size"
-    ),
-    "jax.lax.linalg": EVERYTHING,
-    "jax.numpy": _but(f"{ARRAY_FILES} from_dlpack set_printoptions"),
+    # Not what computes differently elsewhere, leads out of the program, or has rules of its own for derivatives.
+    "jax.lax": Vocabulary(allowed.LAX),
+    "jax.lax.linalg": Vocabulary(allowed.LAX_LINALG),
+    "jax.numpy": Vocabulary(allowed.JAX_NUMPY),
     "jax.numpy.fft": EVERYTHING,
     "jax.numpy.linalg": EVERYTHING,
-    "jax.nn": _but("initializers"),
-    "jax.tree": EVERYTHING,
+    "jax.nn": _only(
+        "celu elu gelu glu hard_sigmoid hard_silu hard_swish hard_tanh identity leaky_relu log_sigmoid log_softmax "
+        "logsumexp mish one_hot relu relu6 selu sigmoid silu soft_sign softmax softplus squareplus standardize swish "
+        "tanh"
+    ),
+    "jax.tree": _only(
+        "all broadcast flatten leaves map reduce structure transpose unflatten leaves_with_path map_with_path "
+        "flatten_with_path"
+    ),
     # `register_dataclass` reads attributes by their text; a Struct is registered as it is.
     "jax.tree_util": _only(
         "Partial tree_map tree_leaves tree_flatten tree_unflatten tree_structure tree_reduce tree_all tree_transpose"
     ),
     "jax.typing": EVERYTHING,
-    "numpy": _but(f"{ARRAY_FILES} {NUMPY_ROOMS} {NUMPY_SWITCHES} from_dlpack frompyfunc"),
+    "numpy": Vocabulary(allowed.NUMPY),
     "numpy.fft": _only("fft ifft rfft irfft fftfreq rfftfreq fftshift ifftshift"),
     "numpy.linalg": _only("norm inv det solve eig eigh svd qr cholesky matrix_rank pinv"),
     "numpy.typing": _only("NDArray ArrayLike DTypeLike"),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from overclock.errors import UsageError
+from overclock.recipe.syntax import read_tree
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 MAIN = "__main__"
@@ -46,7 +47,7 @@ class File:
         self.is_package = path.name == "__init__.py"
         try:
             text = path.read_text(encoding="utf-8")
-            self.tree = ast.parse(text)
+            self.tree = read_tree(text)
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"'{path}' cannot be read: {error}.") from error
         except SyntaxError as error:
