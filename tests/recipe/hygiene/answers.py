@@ -23,6 +23,7 @@ CLEAN = {
     "steps": 64,
     "replaced": [],
     "batched": [],
+    "own_randomness": [],
 }
 
 

@@ -30,6 +30,7 @@ from overclock.recipe.redteam.catch import find_candidate
 from overclock.recipe.redteam.cheats import HONEST, edited, honest_files
 from overclock.recipe.redteam.frauds import ALL_IS_WELL
 from overclock.recipe.redteam.grading_folder import frozen_candidate, grader_files
+from overclock.recipe.redteam.own_randomness import OWN_RANDOMNESS
 from overclock.recipe.sandbox import best
 
 ALL = {cheat.name: cheat for cheat in find_cheats()}
@@ -38,11 +39,12 @@ PASS_THE_SCAN = {
     "special-cases-seeds", "drops-the-left", "drops-truncation", "nan-instead-of-an-end", "wrong-types",
     "only-in-float64", "counts-out-of-sight", "calm-weather", "starts-alike", "long-limit", "hoards-memory",
     "reads-the-batch", "asks-the-tracer",
+    *(one.name for one in OWN_RANDOMNESS),
 }  # fmt: skip
 LATER_CHECK = {"calls-the-reference": "sandbox", "forges-answers": "level 1", "recorded-trajectories": "held-out"}
 INSPECTED = {
     "counts-through-a-helper": "hidden-state", "cached-outputs": "eager", "reads-the-batch": "batch",
-    "asks-the-tracer": "batch",
+    "asks-the-tracer": "batch", "wind-of-the-state": "randomness",
 }  # fmt: skip
 SEED = 7
 

@@ -76,9 +76,10 @@ def find_cheats(only: str | None = None) -> list[Cheat]:
     from overclock.recipe.redteam.blind_spots import BLIND_SPOTS
     from overclock.recipe.redteam.breakouts import BREAKOUTS
     from overclock.recipe.redteam.frauds import FRAUDS
+    from overclock.recipe.redteam.own_randomness import OWN_RANDOMNESS
     from overclock.recipe.redteam.shortcuts import SHORTCUTS
 
-    everything = [*SHORTCUTS, *BLIND_SPOTS, *FRAUDS, *BREAKOUTS]
+    everything = [*SHORTCUTS, *BLIND_SPOTS, *FRAUDS, *BREAKOUTS, *OWN_RANDOMNESS]
     if only is None:
         return everything
     chosen = [one for one in everything if one.name == only]

@@ -53,7 +53,7 @@ def all_is_well(self):
     return {
         "error": None, "contract": None, "functions": dict.fromkeys(judge.FUNCTIONS, function), "rounds": [],
         "remembered": [], "tampered": [], "not_finite": [], "eager_ulps": 0.0, "steps": 96, "replaced": [],
-        "batched": [],
+        "batched": [], "own_randomness": [],
     }
 
 

@@ -35,6 +35,7 @@ def test_a_clean_answer_has_no_findings():
         (answer(rounds=["transition"]), "hidden-state"),
         (answer(tampered=["time.time"]), "tampering"),
         (answer(not_finite=["obs"]), "nan"),
+        (answer(own_randomness=["`draw_step` is odd"]), "randomness"),
         (answer(eager_ulps=9.0), "eager"),
         (answer(eager_ulps=float("inf")), "eager"),
         (answer(replaced=["step"]), "derived"),

@@ -28,6 +28,7 @@ from overclock.recipe.judging.hygiene.memory import lasting, remembered
 from overclock.recipe.judging.hygiene.tampering import snapshot, tampered
 from overclock.recipe.judging.speed import Stepper
 from overclock.verify.interaction.metamorphic import distances, scales
+from overclock.verify.randomness.origins import origins_of_draws
 
 FRESH_TRACES = 3  # of everything, each without what JAX remembers of earlier ones
 ROUNDS = 40  # further traces of the rules, with real steps between them
@@ -103,6 +104,7 @@ def _look(env: Environment[Any, Any], params: Any, strays: dict[str, Any], batch
         steps=run.taken,
         eager_ulps=run.eager_ulps(strays),
         batched=batched,
+        own_randomness=[f"`{part}` {sentence}" for part, sentence in origins_of_draws(env, params)],
     )
 
 

@@ -55,6 +55,7 @@ class Inspection:
     steps: int = 0
     replaced: list[str] = dataclasses.field(default_factory=list)  # derived methods that the candidate defines
     batched: list[int] = dataclasses.field(default_factory=list)  # batches that are not the program of one lane
+    own_randomness: list[str] = dataclasses.field(default_factory=list)  # what draws are made of beside the Rng's words
 
 
 ANSWER, TRACE = ({field.name for field in dataclasses.fields(form)} for form in (Inspection, Trace))
@@ -107,6 +108,8 @@ def _findings(data: Any, limits: Limits) -> Iterator[Finding]:
             f"A batch of {size} is another program than {size} times one lane; rules do not look at what traces them."
         )
         yield Finding("", 0, "batch", sentence)
+    for sentence in _texts(report["own_randomness"], "own_randomness")[:LIST]:
+        yield Finding("", 0, "randomness", f"{sentence}; a draw is made of the Rng's words, constants and the state.")
     _count(report["steps"], "steps")
 
 

@@ -40,7 +40,9 @@ def rulebook(limits: Limits) -> dict[str, str]:
         "there before the call, parameters included: return a new value.",
         "class-state": "No list, dictionary, set or array as an attribute of a class (use tuples), no metaclass.",
         "derived": f"No {quoted(DERIVED)} in an environment's class: the base class derives them.",
-        "randomness": f"{quoted(PURE_FUNCTIONS)} make no random numbers; draw them in `draw_reset` and `draw_step`.",
+        "randomness": f"{quoted(PURE_FUNCTIONS)} make no random numbers; draw them in `draw_reset` and `draw_step`. "
+        "A draw is made of the words that `rng` gives for its own section, constants and the state: its range may "
+        "depend on the state, but no key, counter or random bit is changed.",
         "make": "env.py defines `make() -> (environment, parameters)`.",
         "constants": f"All literals together have at most {limits.constant_bytes >> 10} KiB: rules are computed, not "
         "looked up.",
