@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from verify.reach.games.subjects import CLASSES, read, write
+from verify.reach.games.subjects import CLASSES, LISTS, read, write
 
 from overclock.recording.reseed import reseed
 from overclock.verify.reach.comparisons import comparisons, constants_of
 from overclock.verify.reach.mutations import Layout
 from overclock.verify.reach.nearest import NearestTracer
+from overclock.verify.reach.rule_files import rule_files
 from overclock.verify.reach.search import BranchSearch, SearchedInstance
 
 PLAYED = 200  # steps of random play before a search
-LISTS = {"snake": {"body_length": ("body_row", "body_column")}}
 RARE = {
     "tetris": ["`self.board[row].all()` is true", "`self.board[row].all()` is true, 4 times in one step"],
     "snake": ["`len(self.body) > LONG` is true", "`self.hungry >= HUNGER` is true"],
@@ -23,23 +23,28 @@ def searched(game, seed=0, tries=6144):
     env = CLASSES[game]()
     env.action_space.seed(seed)
     env.reset(seed=seed)
-    met = []
+    met, tracer = [], NearestTracer(rule_files(env))
     for number in range(PLAYED):
         met.append(read(game, env))
         if env.step(env.action_space.sample())[2]:
             env.reset(seed=seed + number)
 
+    def put(state):
+        write(game, env, state)
+        return read(game, env)
+
     def step(choice):
         env.action_space.seed(choice)
         reseed(env, choice)
-        return env.step(env.action_space.sample())[2]
+        action = env.action_space.sample()
+        with tracer:
+            return env.step(action)[2]
 
-    instance = SearchedInstance(lambda: read(game, env), lambda state: write(game, env, state), step)
+    instance = SearchedInstance(lambda: read(game, env), put, step)
     lists = LISTS.get(game, {})
     items = {name for names in lists.values() for name in (*names,)} | set(lists)
     plain = tuple(name for name in met[0] if name not in items)
     layout = Layout(plain, tuple((name,) for name in plain), lists)
-    tracer = NearestTracer([__import__(CLASSES[game].__module__, fromlist=["x"]).__file__])
     search = BranchSearch(instance, layout, tracer, met, constants_of(comparisons([CLASSES[game]], env)), seed)
     return search, search.run(tries, seconds=120.0)
 

@@ -211,22 +211,23 @@ class RecordedCases:
         attempt = self._attempts[number]
         with contextlib.suppress(Exception):  # whatever a reference raises in a state it does not know
             reader.write(instance, attempt.state | NO_STEPS)
-            with limited(), contextlib.nullcontext() if self._tracer is None else self._tracer:
-                self._step_by(instance, attempt.choice)
+            with limited():
+                self._step_by(instance, attempt.choice, self._tracer)
         self._stepping.discard(id(instance.unwrapped))  # where a step was left by an error
 
     def _searched(self, instance: Any) -> BranchSearch:
         """The search itself, in which nothing is recorded."""
         assert self.codec is not None
+        tracer = NearestTracer(rule_files(instance))
         searched = SearchedInstance(
             read=lambda: self._state_of(instance),
-            write=lambda state: self._reader(instance).write(instance, state | NO_STEPS),
-            step=lambda choice: self._step_by(instance, choice),
+            write=lambda state: self._written(instance, state),
+            step=lambda choice: self._step_by(instance, choice, tracer),
         )
         search = BranchSearch(
             searched,
             layout_of(self.contract, self.codec),
-            NearestTracer(rule_files(instance)),
+            tracer,
             self._seen,
             constants_of(comparisons([type(instance.unwrapped)], instance.unwrapped)),
         )
@@ -234,14 +235,18 @@ class RecordedCases:
             search.run()
         return search
 
-    def _step_by(self, instance: Any, choice: int) -> bool:
+    def _written(self, instance: Any, state: Arrays) -> Arrays:
+        self._reader(instance).write(instance, state | NO_STEPS)
+        return state
+
+    def _step_by(self, instance: Any, choice: int, tracer: BranchTracer | None) -> bool:
         """A step whose action and draws follow from a number; returns whether the episode ended."""
         instance.action_space.seed(choice)
         action = instance.action_space.sample()
         reseed(instance, choice)
         if self._recorder is not None:
             self._recorder.reseed(0, choice)
-        with self._recording(None):
+        with self._recording(None), contextlib.nullcontext() if tracer is None else tracer:
             _, _, terminated, truncated, _ = instance.step(action)
         return bool(terminated or truncated)
 

@@ -35,9 +35,17 @@ class Layout:
 
     @classmethod
     def of(cls, state: Arrays, fixed: Sequence[str] = ()) -> "Layout":
-        """The layout of arrays about which nothing is known, but that some are never changed."""
-        names = tuple(name for name in state if name not in fixed)
-        return cls(names, tuple((name,) for name in names))
+        """The layout of arrays by their names, some of which are never changed; `x_length` is that of the `x_...`."""
+        lists: dict[str, tuple[str, ...]] = {}
+        for length in (name for name in state if name.endswith("_length") and not state[name].ndim):
+            head = length.removesuffix("length")
+            items = [name for name in state if name.startswith(head) and state[name].ndim]
+            if items and len({len(state[name]) for name in items}) == 1:
+                lists[length] = tuple(items)
+        listed = {name for length, items in lists.items() for name in (length, *items)}
+        names = tuple(name for name in state if name not in listed and name not in fixed)
+        whole = tuple((length, *items) for length, items in lists.items())
+        return cls(names, (*((name,) for name in names), *whole), lists)
 
 
 class Mutations:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from overclock.verify.reach.counts import SearchCounts
 from overclock.verify.reach.distance import Pair
 from overclock.verify.reach.mutations import Layout, Mutations
 from overclock.verify.reach.nearest import Near, NearestTracer, Outcome, Target
@@ -35,12 +36,13 @@ STEP_SECONDS, MOST_HANGS = 2.0, 3  # a step that takes longer does not come back
 class SearchedInstance:
     """One instance of a reference, as the search handles it.
 
-    `write` raises where the instance cannot be put into a state. `step` takes a choice from which its action and its
-    draws follow, and returns whether the episode ended.
+    `write` puts the instance into a state and returns it as the instance then has it; it raises where that is not
+    possible. `step` takes a choice from which its action and its
+    draws follow, traces the step, and returns whether the episode ended.
     """
 
     read: Callable[[], Arrays]
-    write: Callable[[Arrays], None]
+    write: Callable[[Arrays], Arrays]
     step: Callable[[int], bool]
 
 
@@ -62,18 +64,6 @@ class FoundState:
 
     attempt: Attempt
     reached: tuple[str, ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class SearchCounts:
-    """What a search did, for reports."""
-
-    tries: int
-    steps: int  # tries in which the reference took a step without an error
-    reached_by_play: list[str]
-    reached_from_changed_states: list[str]
-    missed: list[str]  # of conditions that were evaluated
-    ended_by: str
 
 
 class BranchSearch:
@@ -144,10 +134,10 @@ class BranchSearch:
         try:
             if last is None or generator.random() >= GO_ON:
                 last, played = self._begin(generator)
-                self._instance.write(last)
+                last = self._instance.write(last)
             choice = int(generator.integers(2**31))
             attempt = Attempt(last, choice, played)
-            with limited(), tracer:
+            with limited():
                 ended = self._instance.step(choice)
             after = self._instance.read()
         except _TooLongError:

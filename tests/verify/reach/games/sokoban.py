@@ -52,7 +52,7 @@ class Sokoban(gymnasium.Env[Any, Any]):
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         down, right = MOVES[int(action)]
         row, column = self.row + down, self.column + right
-        reward, solved = -0.1, False
+        reward, solved = -0.125, False
         if self.boxes[row, column]:
             reward += self._push(row, column, row + down, column + right)
         if not WALLS[self.map, row, column] and not self.boxes[row, column]:

@@ -20,6 +20,12 @@ NUMBERS = {
     "sokoban": ("map", "row", "column", "moves"),
 }
 GRIDS = {"tetris": ("board",), "snake": (), "sokoban": ("boxes",)}
+LISTS = {"snake": {"body_length": ("body_row", "body_column")}}
+NAMES = {
+    game: (*NUMBERS[game], *GRIDS[game], *(("food_row", "food_column") if game == "snake" else ()),
+           *(name for length, items in LISTS.get(game, {}).items() for name in (length, *items)))
+    for game in NUMBERS
+}  # fmt: skip
 CLASSES = {"tetris": Tetris, "snake": Snake, "sokoban": Sokoban}
 
 
