@@ -11,8 +11,7 @@ from overclock.verify.reach.counts import SearchCounts
 from overclock.verify.reach.subject_search import FoundStates
 from overclock.verify.rollout.lockstep import compare_from
 from overclock.verify.rollout.result import RolloutResult
-from overclock.verify.sides.pair import REFERENCE, Sides
-from overclock.verify.sides.process import ProcessSubject
+from overclock.verify.sides.pair import Sides
 
 SEARCH = "search"  # the call of a reference
 TRIES, SECONDS = 3072, 45.0
@@ -26,7 +25,7 @@ def check_found(
     """What the search did, and a comparison per mode; nothing where the reference cannot search."""
     if not twin.traced:
         return None, []
-    with ProcessSubject(twin.reference, 1, REFERENCE, timeout) as reference:
+    with sides.reference(1) as reference:
         if SEARCH not in reference.description.get("calls", ()):
             return None, []
         answer = reference.ask(SEARCH, seed=seed, tries=TRIES, seconds=min(SECONDS, timeout / 2), steps=STEPS)
