@@ -1,9 +1,11 @@
 """Level 3 from found states: games whose rare rules are wrong are not accepted, and those that are right are."""
 
+import numpy as np
 import pytest
 from verify.reach.games.fast import BUGS
 from verify.reach.games.twins import twin
 
+from overclock.envs.cartpole.reference import reference
 from overclock.verify.rollout.found_states import check_found
 from overclock.verify.sides.pair import Sides
 
@@ -41,3 +43,16 @@ def test_every_planted_bug_of_the_games_is_seen(game, bug):
 @pytest.mark.parametrize("game", BUGS)
 def test_right_games_are_accepted_by_other_searches_too(game, seed):
     assert found_differences(game, "", seed)[0] == [None, None]
+
+
+@pytest.mark.parametrize(("where", "allowed"), [({"x": 2.4}, True), ({"x": 2.5}, False), ({"theta": -0.3}, False)])
+def test_no_search_begins_after_the_end_of_an_episode(where, allowed):
+    """CartPole also counts the steps since its end, which is no part of the state that can be set."""
+    subject = reference(1)
+    seen = subject.reset(np.ones(1, np.bool_), np.zeros(1, np.int64))
+    subject.set_state({**seen.state, **{name: np.array([value]) for name, value in where.items()}})
+    if allowed:
+        assert subject._searchable()["x"] == 2.4
+    else:
+        with pytest.raises(ValueError, match="has ended"):
+            subject._searchable()

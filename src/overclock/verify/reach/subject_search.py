@@ -50,7 +50,7 @@ def search_subject(
     seconds: float,
     steps: int,
 ) -> FoundStates:
-    """Search with a subject of one lane, whose state `state_of` reads.
+    """Search with a subject of one lane, whose state `state_of` reads; that raises where no step can begin.
 
     Found states come first, then those that came nearest to what is missing, then others in which something rare was
     done.

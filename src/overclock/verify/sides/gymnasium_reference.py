@@ -90,7 +90,8 @@ class GymnasiumSubject:
     - `read_state(env)` / `write_state(env, values)`: the named state fields of one instance;
     - `name_reset_draws(calls)` / `name_step_draws(calls)`: recorded generator calls -> named draws of one instance;
     - `recorder` names draws in another way instead; `border` stands between arrays and what instances show and take;
-    - `layout` tells the search for branches which parts of the state belong together.
+    - `layout` tells the search for branches which parts of the state belong together, `goes_on(state)` in which states
+      an episode can be that has not ended: after an end there may be more to a reference than `write_state` sets.
     """
 
     def __init__(
@@ -104,6 +105,7 @@ class GymnasiumSubject:
         recorder: DrawRecorder | None = None,
         border: Border = PlainBorder(),
         layout: Layout | None = None,
+        goes_on: Callable[[Arrays], bool] = lambda state: True,
         **make_arguments: Any,
     ) -> None:
         self.num_envs, self._recorder, self._border = num_envs, recorder, border
@@ -119,7 +121,7 @@ class GymnasiumSubject:
         self._obs: list[Any] = [None] * num_envs
         self._masks: list[Any] = [None] * num_envs
         self._tracer: BranchTracer | None = None
-        self._layout = layout
+        self._layout, self._goes_on = layout, goes_on
 
     @property
     def instances(self) -> list[gymnasium.Env]:
@@ -175,7 +177,9 @@ class GymnasiumSubject:
         """States from which a step takes branches that play does not, and `steps` actions; needs a single lane."""
         env = self._envs[0]
         constants = constants_of(comparisons([type(env.unwrapped)], env.unwrapped))
-        return search_subject(self, self._state, rule_files(env), constants, self._layout, seed, tries, seconds, steps)
+        return search_subject(
+            self, self._searchable, rule_files(env), constants, self._layout, seed, tries, seconds, steps
+        )
 
     @contextlib.contextmanager
     def _recording(self, lane: int, seed: int | None = None) -> Iterator[Arrays]:
@@ -201,6 +205,12 @@ class GymnasiumSubject:
         if any(mask is None for mask in self._masks):
             return {}
         return {"action_mask": np.stack(self._masks).astype(np.bool_)}
+
+    def _searchable(self) -> Arrays:
+        state = self._state()
+        if not self._goes_on({name: value[0] for name, value in state.items()}):
+            raise ValueError("the episode has ended in this state")
+        return state
 
     def _state(self) -> Arrays:
         return _stack([self._read_state(env) for env in self._envs])
