@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
+from overclock.env.bits import count_bits, nth_set_bit
 from overclock.env.normal import inverse_normal_cdf
 from overclock.env.struct import Struct, static
 from overclock.errors import UsageError
@@ -28,6 +29,7 @@ WEYL = np.uint32(0x9E3779B9)  # 2**32 / golden ratio: spreads consecutive counte
 SITE_WEYL = np.uint32(0x85EBCA6B)  # odd: spreads consecutive sites
 MULTIPLIER_A = np.uint32(0x21F0AAAD)  # of a 32-bit mixer found by search (hash-prospector)
 MULTIPLIER_B = np.uint32(0xD35A2D97)
+MOST_RANKED = 32  # numbers whose order is found by comparing each with each
 SITES_PER_SECTION = 1 << 20  # word indices; a site has two of them
 
 
@@ -189,3 +191,31 @@ class Rng(Struct):
         rank = scale_word(self.words(site), jnp.sum(mask.astype(jnp.uint32)))
         # The chosen entry is the first whose running count of legal entries passes the rank.
         return jnp.argmax(jnp.cumsum(mask, dtype=jnp.int32) > rank).astype(jnp.int32)
+
+    def bit_choice(self, site: int, words: UInt32[Array, " words"]) -> Int[Array, ""]:
+        """Uniform among the set bits of a mask of 32-bit words (bits.py); 32 * words if there is none."""
+        return nth_set_bit(words, scale_word(self.words(site), count_bits(words).astype(jnp.uint32)))
+
+    def choice(self, site: int, n: int, count: int) -> Int[Array, " count"]:
+        """`count` different numbers from {0, ..., n - 1} in random order, each order as likely as any other.
+
+        Takes n sites. Number i is the rank of word i among n words, so equal words (chance below n**2 / 2**33) are the
+        only bias.
+        """
+        if not 0 <= count <= n:
+            raise UsageError(f"Rng.choice takes from 0 to n = {n} numbers, got {count}.")
+        words = self.words(site, (n,))
+        if n <= MOST_RANKED:  # comparisons alone, which stay in registers
+            mine, others = words[:count, None], words[None, :]
+            before = np.arange(n)[None, :] < np.arange(count)[:, None]
+            return jnp.sum((others < mine) | ((others == mine) & before), axis=1, dtype=jnp.int32)
+        order = jnp.argsort(words, stable=True)
+        return jnp.zeros(n, jnp.int32).at[order].set(jnp.arange(n, dtype=jnp.int32))[:count]
+
+    def permutation(self, site: int, n: int) -> Int[Array, " n"]:
+        """The numbers 0 to n - 1 in random order; takes n sites."""
+        return self.choice(site, n, n)
+
+    def shuffle(self, site: int, values: Array) -> Array:
+        """The entries of `values` along its first axis in random order; takes as many sites as there are entries."""
+        return values[self.permutation(site, values.shape[0])]

@@ -64,11 +64,9 @@ def _convert(params: Any, kinds: list[str], x: str) -> str:
     return x if to == kinds[0] else f"CVT_{to}_{kinds[0]}({x})"
 
 
-def _bitcast(params: Any, kinds: list[str], x: str) -> str:
-    to = type_name(params["new_dtype"])
-    if to[1:] != kinds[0][1:] or "b32" in (to, kinds[0]):
-        raise UnsupportedError(f"A fused kernel cannot read the bits of {kinds[0]} as {to}")
-    return x if to == kinds[0] else f"BITS_{to}_{kinds[0]}({x})"
+def bits_as(to: str, kind: str, x: str) -> str:
+    """The bits of a number as another type of the same width."""
+    return x if to == kind else f"BITS_{to}_{kind}({x})"
 
 
 def _round(params: Any, kinds: list[str], x: str) -> str:
@@ -113,7 +111,7 @@ FORMULAS: dict[str, Formula] = {
     "population_count": _call("POPCOUNT"), "clz": _call("CLZ"),
     **{name: _call(name.upper()) for name in ("eq", "ne", "lt", "le", "gt", "ge")},
     "eq_to": _in_total_order("EQ"), "lt_to": _in_total_order("LT"), "le_to": _in_total_order("LE"),
-    "convert_element_type": _convert, "bitcast_convert_type": _bitcast, "round": _round, "is_finite": _call("FINITE"),
+    "convert_element_type": _convert, "round": _round, "is_finite": _call("FINITE"),
     "reduce_precision": _reduce_precision,
     **{name: _call(name.upper()) for name in (
         "floor", "ceil", "sqrt", "rsqrt", "cbrt", "exp", "exp2", "expm1", "log", "log1p", "sin", "cos", "tan", "asin",

@@ -35,6 +35,11 @@ CUDA_BITS = {
     "f64u64": "__longlong_as_double((long long)x)",
 }  # fmt: skip
 
+# Set bits and leading zeros of 32 and of 64 bits, each one instruction; C leaves the leading zeros of 0 open.
+BIT_COUNTS: dict[Dialect, tuple[tuple[str, str], tuple[str, str]]] = {
+    "c": (("__builtin_popcount", "__builtin_clz"), ("__builtin_popcountll", "__builtin_clzll")),
+    "cuda": (("__popc", "__clz"), ("__popcll", "__clzll")),
+}
 
 # Dividing by a constant whose reciprocal is known: the quotient, corrected by its remainder, is rounded as division
 # rounds. That is how the GPU's own division ends; its general beginning is left out. Numbers whose remainder would not
@@ -80,8 +85,8 @@ def _of_integers(p: str, e: str, t: str, dialect: Dialect) -> list[str]:
         function(f"{p}{name}_{t}", c, two, f"return ({c})(({wide})a {symbol} ({wide})b);")
         for name, symbol in (("ADD", "+"), ("SUB", "-"), ("MUL", "*"))
     ]
-    count = f"{e}u64 x = ({u})a; int n = 0; while (x) {{ x &= x - 1; n++; }} return n;"
-    zeros = f"int n = 0; while (n < {bits} && !((({u})a >> ({bits - 1} - n)) & 1)) n++; return n;"
+    count, zeros = BIT_COUNTS[dialect][bits == 64]
+    narrow = max(bits, 32)  # compilers count in words of 32 and 64 bits
     lines += [
         function(f"{p}NEG_{t}", c, one, f"return ({c})(0 - ({wide})a);"),
         function(f"{p}SHL_{t}", c, two, f"return ({u})b >= {bits} ? 0 : ({c})(({wide})a << ({u})b);"),
@@ -89,8 +94,8 @@ def _of_integers(p: str, e: str, t: str, dialect: Dialect) -> list[str]:
         function(f"{p}SAR_{t}", c, two, f"return ({c})(({e}i{bits})a >> (({u})b >= {bits} ? {bits - 1} : b));"),
         *(_integer_extreme(p, e, t, *way, dialect) for way in (("MAX", ">"), ("MIN", "<"))),
         function(f"{p}BELOW_{t}", f"{e}b32", two, "return a < b;"),
-        function(f"{p}POPCOUNT_{t}", c, one, count),
-        function(f"{p}CLZ_{t}", c, one, zeros),
+        function(f"{p}POPCOUNT_{t}", c, one, f"return {count}(({u})a);"),
+        function(f"{p}CLZ_{t}", c, one, f"return a ? {zeros}(({u})a) - {narrow - bits} : {bits};"),
     ]
     if t[0] == "u":
         return [

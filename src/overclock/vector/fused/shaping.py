@@ -4,7 +4,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from overclock.vector.fused.values import MOST_FEW, Few, Value, compact, constant, indices, size_of, strides_of
+from overclock.vector.fused.elementwise import bits_as
+from overclock.vector.fused.values import (
+    MOST_FEW,
+    Few,
+    UnsupportedError,
+    Value,
+    compact,
+    constant,
+    indices,
+    size_of,
+    strides_of,
+    type_name,
+)
+from overclock.vector.fused.writer import Index
 
 if TYPE_CHECKING:
     from overclock.vector.fused.emitter import Emitter
@@ -178,7 +191,37 @@ def empty(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Valu
     return [emitter.writer.each(aval.shape, aval.dtype, lambda _: constant(0, aval.dtype))]
 
 
+def bitcast(emitter: "Emitter", equation: Any, operands: list[Value]) -> list[Value]:
+    """Write `lax.bitcast_convert_type`: several narrow numbers are one wide one, whose lowest bits come first."""
+    value, aval, writer = operands[0], equation.outvars[0].aval, emitter.writer
+    kind, to = type_name(value.dtype), type_name(aval.dtype)
+    if "b32" in (kind, to):
+        raise UnsupportedError(f"A fused kernel cannot read the bits of {kind} as {to}")
+    width, new_width = int(kind[1:]), int(to[1:])
+    (value,) = writer.indexable([value], aval.shape)
+
+    def same(index: Index) -> str:
+        return bits_as(to, kind, value.at(index))
+
+    def joined(index: Index) -> str:
+        parts = []
+        for place in range(new_width // width):
+            low = f"CVT_u{new_width}_u{width}({bits_as(f'u{width}', kind, value.at((*index, place)))})"
+            parts.append(f"SHL_u{new_width}({low}, K_u{new_width}({place * width}))")
+        return bits_as(to, f"u{new_width}", f"({' | '.join(parts)})")
+
+    def taken_apart(index: Index) -> str:
+        *where, place = index
+        distance = f"K_u{width}({place} * {new_width})"
+        shifted = f"SHR_u{width}({bits_as(f'u{width}', kind, value.at(tuple(where)))}, {distance})"
+        return bits_as(to, f"u{new_width}", f"CVT_u{new_width}_u{width}({shifted})")
+
+    element = same if width == new_width else joined if width < new_width else taken_apart
+    return [writer.each(aval.shape, aval.dtype, element)]
+
+
 RULES = {
+    "bitcast_convert_type": bitcast,
     "broadcast_in_dim": broadcast_in_dim, "reshape": reshape, "squeeze": reshape, "expand_dims": reshape,
     "transpose": transpose, "slice": slice_, "split": split, "rev": rev, "concatenate": concatenate, "stack": stack,
     "unstack": unstack, "tile": tile, "pad": pad, "iota": iota, "empty": empty,

@@ -86,7 +86,25 @@ def _of_integers(t: str) -> list[str]:
         f"#define BELOW_{t} LT_{t}",
     ]
     lines += [_lane_by_lane(n, t, 2) for n in ("DIV", "REM")]
-    return lines + [_lane_by_lane(n, t, 1) for n in ("ABS", "SIGN", "POPCOUNT", "CLZ") if n != "ABS" or t[0] == "i"]
+    lines += [_lane_by_lane(n, t, 1) for n in ("ABS", "SIGN") if n != "ABS" or t[0] == "i"]
+    return lines + _bit_counts(t)
+
+
+def _bit_counts(t: str) -> list[str]:
+    """Set bits by sums of pairs, of fours and of eights; leading zeros as what remains below the highest one."""
+    bits = WIDTHS[t]
+    u, ones = f"u{bits}", (1 << bits) - 1
+    pairs, fours, eights, bytes_ = (
+        f"K_{u}({ones // divisor}u{'ll' if bits == 64 else ''})" for divisor in (3, 5, 17, 255)
+    )
+    total = f"({u})(x * {bytes_}) >> {bits - 8}" if bits > 8 else "x"
+    count = (
+        f"{u} x = ({u})a; x = x - ((x >> 1) & {pairs}); x = (x & {fours}) + ((x >> 2) & {fours}); "
+        f"x = (x + (x >> 4)) & {eights}; return ({t})({total});"
+    )
+    shifts = " ".join(f"x |= x >> {by};" for by in (1, 2, 4, 8, 16, 32) if by < bits)
+    zeros = f"{u} x = ({u})a; {shifts} return ({t})(K_{u}({bits}) - ({u})POPCOUNT_{t}(({t})x));"
+    return [function(f"POPCOUNT_{t}", t, f"{t} a", count), function(f"CLZ_{t}", t, f"{t} a", zeros)]
 
 
 def _of_floats(t: str) -> list[str]:

@@ -1,5 +1,6 @@
 """How far a verdict reaches: branches of a reference's rules, which comparisons took them, and the search for the rest.
 
 ledger.py adds up which outcomes of the branches some comparison took; watcher.py sees them in the reference's process,
-in the files that rule_files.py finds. comparisons.py lists the comparisons in a reference's source with their constants.
+in the files that rule_files.py finds. comparisons.py lists the comparisons in a reference's source with their
+constants.
 """
