@@ -142,7 +142,7 @@ def _drawn_on_host(event: PlainRng) -> dict[str, Any]:
     key = [np.uint32(number) for number in (event.k0, event.k1, event.counter)]
 
     def word(section: str, site: int, half: int = 0) -> Any:
-        return mix(*key, np.uint32(SECTIONS[section] * SECTION_SIZE + 2 * site + half))
+        return mix(key[0], key[1], key[2], np.uint32(SECTIONS[section] * SECTION_SIZE + 2 * site + half))
 
     units = [(word("STEP", site) >> np.uint32(8)) * np.float32(2.0**-24) for site in range(4)]
     scaled = np.array([scale_word(word("STEP", site), np.uint32(n)) for site, n in enumerate(BOUNDS)], np.int32)
