@@ -3,17 +3,21 @@
 import ast
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from overclock.errors import UsageError
 from overclock.recording import shapes
 from overclock.recording.codec import prefixes
 from overclock.recording.errors import NeedsPlainDrawError, NeedsStateError, UnsupportedError
 from overclock.recording.observations import flat_space
+from overclock.recording.room import Room
 from overclock.recording.shapes import Fixed, Many, Shape, leaves
 from overclock.recording.wrappers import time_limit
+from overclock.translate.capacities import rooms
 from overclock.translate.ir.aliases import Journal
 from overclock.translate.ir.counted import NotCountedError, counted
 from overclock.translate.ir.nodes import Const, Operand, Var
@@ -43,8 +47,16 @@ LARGEST_BOUND = 1e6  # of an observation; larger ones stand for none
 class Compiler:
     """Translates one environment. `make` gives a fresh instance each time."""
 
-    def __init__(self, make: Callable[[], Any], name: str, profile: Profile | None = None) -> None:
-        self._make, self._name = make, name
+    def __init__(
+        self,
+        make: Callable[[], Any],
+        name: str,
+        profile: Profile | None = None,
+        capacities: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        """`capacities` are those of lists of the state that somebody gives, by the names of the attributes."""
+        self._make, self._name, self._capacities = make, name, capacities
+        self._rooms: list[Room] = []
         self._profile = look(make) if profile is None else profile
         self.went: list[set[tuple[str, int]]] = []  # the statements of every run, as they are met
         self._played = make()
@@ -66,6 +78,8 @@ class Compiler:
             stopped = None if error.place is None else (error.place.file, error.place.line)
             error.share = share(set[tuple[str, int]]().union(*self.went), source, stopped)
             raise
+        except UsageError:  # a capacity of a list that is not there
+            raise
         except RecursionError as error:
             raise UnsupportedError("expressions or calls that are nested too deeply", whole) from error
         except Exception as error:
@@ -79,9 +93,14 @@ class Compiler:
             try:
                 step, reset = self._step(), self._reset()
                 wider = self._widened(step, reset)
-                if wider == self._shapes:
+                if wider != self._shapes:
+                    self._shapes = wider
+                    continue
+                limit = self._limit(step, reset)
+                roomy, self._rooms = rooms(self._shapes, step, reset, self._capacities, limit, self._played)
+                if roomy == self._shapes:
                     break
-                self._shapes = wider
+                self._shapes = roomy
             except NeedsStateError as error:
                 self._add(error.path)
             except NeedsPlainDrawError as error:
@@ -103,11 +122,13 @@ class Compiler:
         if not key or key in self._shapes:
             raise UnsupportedError(f"'{'.'.join(map(str, path))}' changes in a way that is not followed")
         covered = [known for known in self._shapes if known[: len(key)] == key]
-        for known in covered:
-            del self._shapes[known]
+        seen = {known[len(key) :]: self._shapes.pop(known) for known in covered}
         # What is only ever given the value it has stays a constant.
         plain = isinstance(value, bool | int | float | str)
-        self._shapes[key] = shapes.Exactly(value) if plain else roomy(shapes.of_python(value))
+        shape = shapes.Exactly(value) if plain else roomy(shapes.of_python(value))
+        for part, known in seen.items():  # this instance has just been reset, so its lists are short
+            shape = _with_part(shape, part, known)
+        self._shapes[key] = shape
 
     @property
     def played(self) -> Any:
@@ -200,6 +221,7 @@ class Compiler:
             restart=tuple(".".join(path) for path in kept if path in self._profile.survive),
             assumptions=tuple(dict.fromkeys(step.machine.assumptions + reset.machine.assumptions)),
             covered=_covered(step.machine.store.journal, reset.machine.store.journal),
+            rooms=tuple(room for room in self._rooms if _is_part(room.list, kept)),
         )
 
     def _ranges(self, kept: dict[Path, Shape], prefix: dict[str, str]) -> dict[str, tuple[float, float]]:
@@ -307,6 +329,28 @@ class Compiler:
     ) -> Function:
         run, operand = self._show_run(shows, flat)
         return run.function({name: operand}, kept, prefix)
+
+
+def _with_part(shape: Shape, path: Path, seen: Shape) -> Shape:
+    """The same shape, where a list at a path inside it has as much room as the one that was seen there."""
+    match shape:
+        case shapes.Record(cls, fields) if path and path[0] in dict(fields):
+            parts = ((key, _with_part(part, path[1:], seen) if key == path[0] else part) for key, part in fields)
+            return shapes.Record(cls, tuple(parts))
+        case shapes.Maybe(of):
+            return shapes.Maybe(_with_part(of, path, seen))
+        case Fixed(items, _) if not path and isinstance(seen, Many):
+            return Many(seen.of, max(seen.capacity, len(items)), seen.kind)
+        case Many(of, capacity, kind) if not path and isinstance(seen, Many):
+            return Many(of, max(seen.capacity, capacity), kind)
+        case _:
+            return shape
+
+
+def _is_part(name: str, kept: Collection[Path]) -> bool:
+    """Whether a list belongs to the state that is kept."""
+    parts = tuple(name.partition("[")[0].split("."))
+    return any(parts[: len(path)] == path for path in kept)
 
 
 def _grown(before: Shape, after: Shape) -> Shape:

@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any
 
 from overclock.recording.floats import Floats
+from overclock.recording.room import Room
 from overclock.recording.shapes import Leaf, Shape
 from overclock.translate.ir.nodes import Block, Operand, Var
 from overclock.translate.ir.sites import DrawSite
@@ -53,4 +54,5 @@ class Program:
     mixed: bool = False  # whether a float of the state changes its dtype in the reference
     restart: tuple[str, ...] = ()  # state that a reset of the reference leaves as it was
     assumptions: tuple[str, ...] = ()
+    rooms: tuple[Room, ...] = ()  # of the lists that may become longer in a step
     covered: "Covered" = dataclasses.field(default_factory=lambda: Covered())

@@ -13,6 +13,7 @@ from overclock.recipe.contract.file import (
     format_contract,
     load_contract,
 )  # fmt: skip
+from overclock.recording.room import Room
 from overclock.verify.tolerance import Tolerance
 
 PARTS = Tolerance((1e-9, 3e-7), 1.5e-14, (False, True))
@@ -22,6 +23,7 @@ CONTRACT = ContractFile(
     reset_draws=(DrawField("uniform_0", "uniform", "low=-1, high=1", (4,)),),
     step_draws=(DrawField("random_0", "random"),),
     set_state=False,
+    rooms=(Room("body", 31, "there are 6 x 5 cells"), Room("box.items", 40, "as given", True)),
     precisions={"float64": CLOSE, "float32": Closeness()},
 )
 

@@ -1,5 +1,6 @@
 """How a run ends: what is said about where the result lies, and about going on."""
 
+import dataclasses
 import json
 
 import pytest
@@ -7,10 +8,13 @@ from recipe.scripted_run import FakeJudge, env, small_project
 
 from overclock.cli.loop.options import show_end
 from overclock.recipe.agents.scripted import ScriptedAgent
+from overclock.recipe.contract.file import format_contract
 from overclock.recipe.judging.candidate import load_candidate
 from overclock.recipe.loop import translate as runs
 from overclock.recipe.loop.context import OptionalSteps, RunOptions
+from overclock.recipe.project.project import load_project
 from overclock.recipe.runs.run import Run
+from overclock.recording.room import Room
 
 GOOD = {"translate": [env("speed=100")]}
 
@@ -67,6 +71,17 @@ def test_what_a_run_may_leave_out_can_be_changed_when_it_goes_on(project):
         runs.translate(project, "1", ways(files))
     ended = runs.resume(project, project.folder / "runs" / "1", ways({}), steps=OptionalSteps(repair=False))
     assert (ended.outcome, "repairs nothing" in ended.sentence) == ("stuck", True)
+
+
+def test_a_report_names_the_room_of_lists_and_why(project):
+    rooms = (Room("body", 31, "there are 6 x 5 cells"), Room("box.items", 40, "as given", True))
+    project.contract_path.write_text(format_contract(dataclasses.replace(project.contract, rooms=rooms)))
+    ended = runs.translate(load_project(project.folder), "1", ways(GOOD, optimise=False))
+    assert json.loads((ended.run / "report.json").read_text())["judged_by"]["rooms"][0]["items"] == 31
+    markdown = (ended.run / "report.md").read_text()
+    assert "| body | 31 | assumed | there are 6 x 5 cells |" in markdown
+    assert "| box.items | 40 | follows | as given |" in markdown
+    assert "Room of lists" in ended.page.read_text()
 
 
 def test_a_report_names_every_tolerance_it_was_judged_by(project):

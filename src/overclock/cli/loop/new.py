@@ -9,6 +9,7 @@ import tyro
 
 from overclock.cli import output
 from overclock.errors import UsageError
+from overclock.recording.room import Room
 
 
 @dataclasses.dataclass
@@ -49,6 +50,8 @@ class New:
     """Time limit; by default the reference's own."""
     source: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """Rules that the class only calls, in another language: NAME=FILE or NAME=FILE:FIRST-LAST; one option per part."""
+    capacity: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    """LIST=ITEMS: how many items a list of the state can have, for the built-in translator; one option per list."""
     timeout: float = 120.0
     """Seconds that one call of the reference may take, here and when sides are compared."""
     look: bool = False
@@ -67,7 +70,8 @@ class New:
                 Limits(
                     self.budget, self.max_tokens, self.max_requests, self.max_seconds, timeout=self.timeout
                 ), arguments=_arguments(self.arguments),
-                max_steps=self.max_steps, sources=self.source, patience=self.timeout,
+                max_steps=self.max_steps, sources=self.source, capacities=_capacities(self.capacity),
+                patience=self.timeout,
             )  # fmt: skip
             sober = look_apart(made.source, self.timeout) if self.look else None
         report = described(made, sober)
@@ -94,6 +98,7 @@ def described(made: Any, sober: Any) -> dict[str, Any]:
             "reset": [dataclasses.asdict(draw) for draw in project.contract.reset_draws],
             "step": [dataclasses.asdict(draw) for draw in project.contract.step_draws],
         },
+        "rooms": [dataclasses.asdict(room) for room in project.contract.rooms],
         "not_represented": [dataclasses.asdict(one) for one in made.profile.unrepresented] if made.profile else [],
         "oddities": list(made.profile.oddities) if made.profile else [],
         "warnings": [dataclasses.asdict(one) for one in made.obstacles],
@@ -111,6 +116,8 @@ def show(report: dict[str, Any]) -> None:
         print(f"- {sentence}")
     for one in report["dropped"]:
         print(f"- left out: {one['function']}, {one['reason']} ({Path(one['file']).name}:{one['line']})")
+    for one in report["rooms"]:
+        print(f"- {Room(**one).sentence}")
     for one in report["not_represented"]:
         print(f"- not part of the state: {one['path']} ({one['what']})")
     for sentence in report["oddities"]:
@@ -120,6 +127,16 @@ def show(report: dict[str, Any]) -> None:
     for sentence in () if report["look"] is None else report["look"]["sentences"]:
         print(f"- {sentence}")
     print(f"project: {report['project']}; look at overclock.toml and contract.toml, then `overclock translate` it")
+
+
+def _capacities(given: tuple[str, ...]) -> dict[str, int]:
+    found = {}
+    for text in given:
+        name, _, items = text.rpartition("=")
+        if not name or not items.isdecimal() or int(items) < 1:
+            raise UsageError(f"--capacity takes LIST=ITEMS with at least one item, as in body=400, got '{text}'.")
+        found[name] = int(items)
+    return found
 
 
 def _arguments(text: str) -> dict[str, Any]:

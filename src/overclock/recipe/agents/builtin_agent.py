@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import gymnasium
@@ -48,8 +49,13 @@ CODEC = "state.json"
 PRINTERS: Mapping[Target, Callable[[Program], str]] = {"jax": print_jax, "rust": print_rust}
 
 
-def program_of(name: str, make: Mapping[str, Any], path: str = "") -> Program:
-    """The translation of a reference; `make` is what `references.reference.make_env` takes, `path` where it lies."""
+def program_of(
+    name: str, make: Mapping[str, Any], path: str = "", capacities: Mapping[str, int] = MappingProxyType({})
+) -> Program:
+    """The translation of a reference; `make` is what `references.reference.make_env` takes, `path` where it lies.
+
+    `capacities` are given for lists of its state, by the names of their attributes.
+    """
     sys.path[:0] = [place for place in path.split(os.pathsep) if place and place not in sys.path[:1]]
 
     def instance() -> gymnasium.Env:
@@ -62,7 +68,7 @@ def program_of(name: str, make: Mapping[str, Any], path: str = "") -> Program:
         if path and "entry_point" in make:
             module, _, _ = make["entry_point"].partition(":")
             require_from(sys.modules[module], Path(path.split(os.pathsep)[0]).resolve(), make["entry_point"])
-        compiler = Compiler(instance, name)
+        compiler = Compiler(instance, name, capacities=capacities)
     except OverclockError:
         raise
     except Exception as error:  # whatever importing, making or playing somebody's class raises
@@ -90,6 +96,7 @@ def contract_of_program(program: Program) -> ContractFile:
         codec=CODEC,
         shapes=shapes,
         restart=program.restart,
+        rooms=program.rooms,
     )
 
 
@@ -143,8 +150,8 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
-def _printed(name: str, make: Mapping[str, Any], path: str, target: Target) -> str:
-    return PRINTERS[target](program_of(name, make, path))
+def _printed(name: str, make: Mapping[str, Any], path: str, capacities: Mapping[str, int], target: Target) -> str:
+    return PRINTERS[target](program_of(name, make, path, capacities))
 
 
 class BuiltInAgent:
@@ -164,7 +171,7 @@ class BuiltInAgent:
         try:
             if self._program is None:
                 text = call_apart(
-                    _printed, self._project.name, reference.make(), reference.path, target,
+                    _printed, self._project.name, reference.make(), reference.path, dict(reference.capacities), target,
                     of=f"The reference '{reference.source}'", patience=self._project.limits.timeout,
                 )  # fmt: skip
             else:

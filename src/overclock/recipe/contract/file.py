@@ -21,6 +21,7 @@ from overclock.recipe.contract.thresholds import FIELDS as LIMITED
 from overclock.recipe.contract.thresholds import Limits
 from overclock.recipe.contract.tolerance_value import parse_tolerance, tolerance_value
 from overclock.recipe.contract.toml_text import toml_pairs, toml_value
+from overclock.recording.room import Room
 from overclock.recording.shape_json import codec_to_json
 from overclock.recording.shapes import Shape
 from overclock.verify.contract import Contract, Field, Precision
@@ -70,6 +71,7 @@ class ContractFile:
     codec: str | None = None  # the name of a file beside the contract
     shapes: Mapping[str, Shape] = dataclasses.field(default_factory=dict)  # its content: attribute -> shape
     restart: tuple[str, ...] = ()  # attributes that outlive a reset; every episode begins as that of a new instance
+    rooms: tuple[Room, ...] = ()  # how many items lists have room for, and why
 
     @property
     def by_site(self) -> bool:
@@ -124,6 +126,7 @@ def load_contract(path: Path) -> ContractFile:
             set_state=data.pop("set_state", True),
             codec=(codec := data.pop("codec", None)),
             restart=tuple(data.pop("restart", ())),
+            rooms=tuple(Room(**one) for one in data.pop("rooms", [])),
             shapes={} if codec is None else load_shapes(path.parent, codec),
             precisions={name: _closeness(data.pop(name)) for name in get_args(Precision) if name in data},
         )
@@ -176,6 +179,11 @@ def format_contract(contract: ContractFile) -> str:
     if contract.restart:
         lines.append("# These outlive a reset of the reference. Here every episode begins as that of a new instance.")
         lines.append(f"restart = {toml_value(contract.restart)}")
+    if contract.rooms:
+        lines += ["", "# Lists that may become longer in a step. Where `follows` is false, the bound is assumed:"]
+        lines.append("# a new project takes another one with `overclock new --capacity LIST=ITEMS`.")
+    for room in contract.rooms:
+        lines += ["[[rooms]]", *toml_pairs(dataclasses.asdict(room)), ""]
     lines += ["", "# State: its name on the performance side, and where an instance of the reference keeps it."]
     for field in contract.state:
         lines += ["[[state]]", *toml_pairs(dataclasses.asdict(field)), ""]

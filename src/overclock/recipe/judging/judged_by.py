@@ -16,6 +16,7 @@ import numpy as np
 from overclock.recipe.contract.tolerance_value import parse_tolerance
 from overclock.recipe.project.project import Project
 from overclock.recipe.runs.journal import Journal
+from overclock.recording.room import Room
 from overclock.verify.contract import Precision
 
 LIMITS = ("timeout", "memory_gib", "constant_kib")  # those that a verdict can depend on
@@ -65,7 +66,7 @@ class Tolerance:
 
 @dataclasses.dataclass(frozen=True)
 class JudgedBy:
-    """What a report says about rules: every tolerance with its reason, and how much was played."""
+    """What a report says about rules: tolerances and room of lists with their reasons, and how much was played."""
 
     sha256: str
     tolerances: list[Tolerance]
@@ -73,6 +74,7 @@ class JudgedBy:
     episodes: int
     held_out: int
     also: str
+    rooms: list[Room] = dataclasses.field(default_factory=list)
 
 
 def described(journal: Journal, name: str | None) -> JudgedBy | None:
@@ -87,6 +89,7 @@ def described(journal: Journal, name: str | None) -> JudgedBy | None:
         [row for precision, one in close.items() for row in _rows(precision, one)],
         len(rules["scenarios"]),
         **{key: rules["judging"][key] for key in ("episodes", "held_out", "also")},
+        rooms=[Room(**one) for one in contract.get("rooms", [])],
     )
 
 

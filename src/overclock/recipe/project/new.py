@@ -5,6 +5,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from overclock.errors import UsageError
@@ -65,6 +66,7 @@ def new_project(
     arguments: Mapping[str, Any] | None = None,
     max_steps: int | None = None,
     sources: Sequence[str] = (),
+    capacities: Mapping[str, int] = MappingProxyType({}),
 ) -> NewProject:
     """Look at a reference and write the folder of a project; refuses what could never be verified."""
     check_folder(folder)
@@ -91,7 +93,9 @@ def new_project(
     seen = None if agent.name == BUILT_IN else profile(source)
     advice = advise(source, seen)
     modules = plan(source)
-    described = _reference(source)
+    described = dataclasses.replace(_reference(source), capacities=dict(capacities))
+    if capacities and agent.name != BUILT_IN:
+        raise UsageError("Capacities are for the built-in translator: add --agent builtin, or leave them out.")
     if seen is None:
         contract, program = _translated(folder, described)
         if program.max_steps != described.max_steps:  # the rules count steps themselves: with a limit they are others
@@ -125,7 +129,8 @@ def _translated(folder: Path, reference: Reference) -> "tuple[ContractFile, Prog
     """What the built-in translator makes of a reference, and the contract that it writes."""
     from overclock.recipe.agents.builtin_agent import contract_of_program, program_of
 
-    program = program_of(safe_name(folder.resolve().name), reference.make(), reference.path)
+    name = safe_name(folder.resolve().name)
+    program = program_of(name, reference.make(), reference.path, reference.capacities)
     return contract_of_program(program), program
 
 

@@ -43,6 +43,7 @@ class Reference:
     packages: tuple[str, ...] = ("gymnasium",)  # a candidate does not see these
     path: str = ""  # a folder from which it is imported, where it is not installed
     sources: tuple[str, ...] = ()  # rules that it only calls, in another language: "name=file:first-last"
+    capacities: Mapping[str, int] = dataclasses.field(default_factory=dict)  # of lists of its state, where given
 
     def __post_init__(self) -> None:
         check_values("reference", self)

@@ -17,6 +17,7 @@ from overclock.recipe.runs.tables import (
     final_table,
     iterations_table,
     phases_table,
+    rooms_table,
     throughput_table,
     tolerances_table,
 )  # fmt: skip
@@ -65,7 +66,8 @@ def html(report: RunReport) -> str:
         report=report, outcome=report.outcome or "not ended", tone=_outcome_tone(report), sentences=summary(report),
         iterations=iterations_table(report), choices=choices_table(report), caught=caught_table(report),
         curve=None if report.cost.nothing_used else curve_picture(report.curve), final=final_table(report),
-        about_walk=about_walk(report), tolerances=tolerances_table(report), phases=phases_table(report),
+        about_walk=about_walk(report), tolerances=tolerances_table(report), rooms=rooms_table(report),
+        phases=phases_table(report),
         added=added_table(report), throughput=throughput_table(report), facts=_facts(report),
         changes=[_change(row) for row in _changed(report)],
     )  # fmt: skip
@@ -82,6 +84,7 @@ def markdown(report: RunReport) -> str:
         "What each level caught": caught_table(report),
         FINAL: final_table(report),
         "Tolerances": tolerances_table(report),
+        "Room of lists": rooms_table(report),
         "Tests added": added_table(report),
         "Throughput": throughput_table(report),
     }

@@ -86,6 +86,15 @@ def tolerances_table(report: RunReport) -> Table:
     return Table(columns, rows)
 
 
+def rooms_table(report: RunReport) -> Table:
+    """How many items lists have room for, and why."""
+    rows = [
+        [room.list, f"{room.items:,}", "follows" if room.follows else "assumed", room.why]
+        for room in (report.judged_by.rooms if report.judged_by else ())
+    ]
+    return Table({"list": "code", "room for": "number", "bound": "text", "why": "words"}, rows)
+
+
 def phases_table(report: RunReport) -> Table:
     """A row per phase that was started."""
     rows = [

@@ -24,6 +24,7 @@ class Known:
     name: str
     reference: str
     arguments: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    capacities: Mapping[str, int] = dataclasses.field(default_factory=dict)
     max_steps: int | None = None
     package: str = ""  # to be installed by whoever wants it; empty: it comes with our own packages
 
@@ -68,7 +69,7 @@ def _translated(
 ) -> dict[str, Any]:
     made = new_project(
         folder / one.name, one.reference, "jax", AgentChoice(BUILT_IN), arguments=one.arguments,
-        max_steps=one.max_steps,
+        max_steps=one.max_steps, capacities=one.capacities,
     )  # fmt: skip
     quick = dataclasses.replace(options, steps=OptionalSteps(optimise=False), say=say)
     ended = translate(made.project, None, quick, Changes(levels=LEVELS), program=made.program)

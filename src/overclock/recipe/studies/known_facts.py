@@ -67,7 +67,7 @@ def facts(
 
 def _generated(project: Project, rollouts: RolloutLevel) -> dict[str, Any]:
     began = time.perf_counter()
-    program = program_of(project.name, project.reference.make(), project.reference.path)
+    program = program_of(project.name, project.reference.make(), project.reference.path, project.reference.capacities)
     generated = time.perf_counter() - began
     return {
         "lines_in": source_lines(program.covered.lines),

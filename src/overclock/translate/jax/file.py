@@ -119,10 +119,16 @@ class _File:
             "",
             "    # Why rng='numpy' is not possible; empty where it is.",
             *_assigned("    numpy_refusal", self._numpy_refusal()),
+            *self._capacities(),
             "",
             f"    def default_params(self) -> {cls}Params:",
             f"        return {cls}Params()",
         ]
+
+    def _capacities(self) -> list[str]:
+        rooms = self._program.rooms
+        told = ", ".join(f"{room.list}: {room.items}{'' if room.follows else ' (assumed)'}" for room in rooms)
+        return ["", "    # How many items its lists have room for.", *_assigned("    capacities", told)] if told else []
 
     def _numpy_refusal(self) -> str:
         program = self._program

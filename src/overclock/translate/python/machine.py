@@ -52,6 +52,7 @@ class Machine:
         self.assumptions: list[str] = []
         # The live instance.
         self.kept: set[int] = set()  # cells of the state
+        self.lengthened: dict[int, list[Operand]] = {}  # of these: lengths after each place that adds to one
         self.paths: dict[int, tuple[Any, ...]] = {}  # id of a constant container of the instance -> where it hangs
         self.stand_ins: dict[int, Value] = {}  # id of a live object -> what it is in this run
         self._alive: list[Any] = []  # parts of constants, whose ids must not be given to anything else

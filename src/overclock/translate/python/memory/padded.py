@@ -70,6 +70,7 @@ def append(machine: Machine, ref: Ref, value: Value) -> None:
     if cell.grows and bounds(cell.length)[1] in (None, cell.capacity):
         cell.capacity += 1
         cell.leaves = [resized(machine.builder, leaf, cell.capacity) for leaf in cell.leaves]
+    machine.lengthened.setdefault(ref.cell, []).append(machine.builder.apply("add", cell.length, Const(1)))
     full = machine.builder.apply("ge", cell.length, Const(cell.capacity))
     full = machine.builder.flag(full)
     if ref.cell in machine.kept:  # of a list of the state: without a meaning where nobody reads that list
@@ -110,6 +111,7 @@ def extend_by_many(machine: Machine, ref: Ref, other: Ref) -> None:
     if changeable(cell.of):
         machine.store.echoes.siblings(ref.cell, other.cell)
     length = machine.builder.apply("add", cell.length, source.length)
+    machine.lengthened.setdefault(ref.cell, []).append(length)
     if capacity == cell.capacity:
         full = machine.builder.apply("gt", length, Const(capacity))
         machine.store.overflow = machine.builder.logical("or", machine.store.overflow, machine.builder.flag(full))
