@@ -24,6 +24,7 @@ ON_THE_CPU = {"JAX_PLATFORMS": "cpu"}
 # Several workers share the GPU: none may take all of its memory.
 ON_A_GPU = {"JAX_PLATFORMS": "cuda,cpu", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 METAMORPHIC_RULES = "overclock.verify.interaction.metamorphic_rules:RULES"
+ENVIRONMENT_RULES = "overclock.verify.interaction.metamorphic_rules:ENVIRONMENT_RULES"  # without those of batches
 STEP_LIMIT = 10_000  # twenty times CartPole's; an episode without an end would keep a comparison for ever
 
 

@@ -8,6 +8,7 @@ from overclock.verify.value_text import actions_text, sides_text, state_text
 if TYPE_CHECKING:
     from overclock.verify.interaction.result import ScenarioResult
     from overclock.verify.mutation.result import MutationReport
+    from overclock.verify.reach.counts import SearchCounts
     from overclock.verify.result import LevelResult, VerifyReport
     from overclock.verify.rollout.result import ComparisonResult, Divergence
 
@@ -58,10 +59,20 @@ def level_text(level: "LevelResult") -> str:
             found += f"; {walked.sentence}{' (a proof)' if walked.proof else ''}"
         if level.envelope is not None and level.envelope.verdict == "pass":
             found += f"; {level.envelope.sentence}"
+        if level.search is not None:
+            found += f"; {search_text(level.search)}"
     else:
         return level.summary
     where = where_text(level)
     return found if where is None else f"{found}; {where}"
+
+
+def search_text(counts: "SearchCounts") -> str:
+    """What the search for branches did, and what it reached that play of this level's search did not."""
+    changed, missed = len(counts.reached_from_changed_states), len(counts.missed)
+    said = f"search for branches: {counts.tries:,} tries, {len(counts.reached_by_play):,} outcomes reached by play, "
+    said += f"{changed:,} more from changed states"
+    return f"{said}, {missed:,} not reached" if missed else said
 
 
 def _episodes_text(comparisons: "Sequence[ComparisonResult]") -> str:

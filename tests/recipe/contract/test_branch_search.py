@@ -7,10 +7,10 @@ import gymnasium
 import pytest
 
 from overclock.recipe.agents.builtin_agent import contract_of_program, program_of
-from overclock.recipe.contract import branch_search as contract_search
 from overclock.recipe.contract.cases import RecordedCases
 from overclock.recipe.references.reference import make_env
 from overclock.recording.sites.install import hooked
+from overclock.verify.reach import search as reach_search
 from overclock.verify.reach.rule_files import rule_files
 from overclock.verify.rollout.branches import BranchTracer
 
@@ -83,9 +83,9 @@ def test_a_reference_that_raises_in_a_strange_state_loses_nothing(searched):
 
 
 def test_a_reference_that_does_not_come_back_ends_the_search_and_nothing_else(searched, monkeypatch):
-    monkeypatch.setattr(contract_search, "SECONDS", 0.05)
+    monkeypatch.setattr(reach_search, "STEP_SECONDS", 0.05)
     _, search = searched("while self.coins.sum() <= 1:\n                self.lock.turn(0)")
-    assert search._hangs == contract_search.MOST_HANGS
+    assert search._hangs == reach_search.MOST_HANGS
 
 
 def test_rules_lie_in_the_files_of_classes_objects_and_helpers():

@@ -1,5 +1,6 @@
 """Gymnasium's CartPole-v1 as a verify Subject."""
 
+import math
 from typing import Any
 
 import gymnasium
@@ -9,6 +10,7 @@ from gymnasium.wrappers import TimeLimit
 from overclock.verify.sides.gymnasium_reference import GymnasiumSubject, no_draws
 from overclock.verify.sides.subject import Arrays
 
+FARTHEST, STEEPEST = 2.4, 12 * 2 * math.pi / 360  # the original's limits
 FIELDS = ("x", "x_dot", "theta", "theta_dot")
 
 
@@ -21,6 +23,7 @@ def reference(num_envs: int, **make_arguments: Any) -> GymnasiumSubject:
         write_state=write_state,
         name_reset_draws=name_reset_draws,
         name_step_draws=no_draws,
+        goes_on=stands,
         **make_arguments,
     )
 
@@ -36,6 +39,11 @@ def write_state(env: gymnasium.Env, values: Arrays) -> None:
     env.unwrapped.state = np.array([values[name] for name in FIELDS], np.float64)  # pyright: ignore[reportAttributeAccessIssue]
     env.unwrapped.steps_beyond_terminated = None  # pyright: ignore[reportAttributeAccessIssue]
     _time_limit(env)._elapsed_steps = int(values["steps"])
+
+
+def stands(values: Arrays) -> bool:
+    """Whether cart and pole are within the limits; beyond them the original also counts the steps since."""
+    return bool(abs(values["x"]) <= FARTHEST and abs(values["theta"]) <= STEEPEST)
 
 
 def name_reset_draws(calls: list[tuple[str, Any]]) -> Arrays:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from overclock.recipe.contract.branch_search import TRIES, StateSearch
+from overclock.recipe.contract.branch_search import CASES, attempts_of, layout_of
 from overclock.recipe.contract.codec import site_of
 from overclock.recipe.contract.file import ContractFile, DrawField
 from overclock.recipe.contract.outputs import BOUNDARY_STATES, boundary
@@ -21,16 +21,21 @@ from overclock.recipe.contract.sample_statistics import SampleStatistics
 from overclock.recipe.references.stored_observations import FIELD, STORED, store_initial_zeros
 from overclock.recipe.survey.live import paths
 from overclock.recording.codec import InstanceCodec
+from overclock.recording.reseed import reseed
 from overclock.recording.sites.sampling import sample
-from overclock.verify.property.calls import Call
+from overclock.verify.property.calls import Call, unrecorded
 from overclock.verify.property.captured import captured_attributes
 from overclock.verify.property.module import Case
+from overclock.verify.reach.comparisons import comparisons, constants_of
+from overclock.verify.reach.nearest import NearestTracer
 from overclock.verify.reach.rule_files import rule_files
+from overclock.verify.reach.search import Attempt, BranchSearch, SearchedInstance, limited
 from overclock.verify.rollout.branches import BranchTracer
 from overclock.verify.sides.subject import Arrays
 
 SPACES = {"obs": "observation_space", "action": "action_space"}
 COUNTS = ("_elapsed_steps", "_max_episode_steps")  # of Gymnasium's time limit
+NO_STEPS = {"steps": np.array(0)}
 UNLIMITED_STEPS = (0, 1, 1_000, 1 << 20)  # after which nothing ends where there is no limit
 
 
@@ -46,8 +51,9 @@ class RecordedCases:
         self._stepping: set[int] = set()
         self._seen: list[Arrays] = []
         self._steps, self._generator = 0, np.random.default_rng(0)
-        self._search: StateSearch | None = None
-        self._tracer: BranchTracer | None = None  # somebody else's, who wants to know what the search reaches
+        self._search: BranchSearch | None = None
+        self._attempts: list[Attempt] = []  # of the search, to be recorded
+        self._tracer: BranchTracer | None = None  # somebody else's, who wants to know what these reach
 
     # ---- what is read while a call is recorded ----
 
@@ -185,8 +191,8 @@ class RecordedCases:
     # ---- further calls ----
 
     def boundary(self) -> Arrays:
-        """States at the ends of the ranges that were seen; with a codec, the numbers of the tries of a search."""
-        return boundary(self.contract) if self.codec is None else {"number": np.arange(TRIES)}
+        """States at the ends of the ranges that were seen; with a codec, the numbers of steps that a search chose."""
+        return boundary(self.contract) if self.codec is None else {"number": np.arange(CASES)}
 
     def apply(self, instance: Any, inputs: Arrays) -> None:
         """Take a step of the reference from a boundary state, or the next step of the search."""
@@ -196,24 +202,53 @@ class RecordedCases:
             self._try(instance, int(inputs["number"]))
 
     def _try(self, instance: Any, number: int) -> None:
-        assert self.codec is not None
-        if self._search is None:
-            tracer = self._tracer or BranchTracer(rule_files(instance))
-            self._search = StateSearch(self.contract, self.codec, self._seen, tracer)
         reader = self._reader(instance)
-
-        def step(choice: int) -> bool:
-            instance.action_space.seed(choice)
-            action = instance.action_space.sample()
-            with self._recording(None):
-                _, _, terminated, truncated, _ = instance.step(action)
-            return bool(terminated or truncated)
-
-        def write(state: Arrays) -> None:
-            reader.write(instance, {**state, "steps": np.array(0)})
-
-        self._search.attempt(number, write, step, lambda: self._state_of(instance))
+        if self._search is None:
+            self._search = self._searched(instance)
+            self._attempts = attempts_of(self._search)
+        if number >= len(self._attempts):
+            return
+        attempt = self._attempts[number]
+        with contextlib.suppress(Exception):  # whatever a reference raises in a state it does not know
+            reader.write(instance, attempt.state | NO_STEPS)
+            with limited():
+                self._step_by(instance, attempt.choice, self._tracer)
         self._stepping.discard(id(instance.unwrapped))  # where a step was left by an error
+
+    def _searched(self, instance: Any) -> BranchSearch:
+        """The search itself, in which nothing is recorded."""
+        assert self.codec is not None
+        tracer = NearestTracer(rule_files(instance))
+        searched = SearchedInstance(
+            read=lambda: self._state_of(instance),
+            write=lambda state: self._written(instance, state),
+            step=lambda choice: self._step_by(instance, choice, tracer),
+        )
+        search = BranchSearch(
+            searched,
+            layout_of(self.contract, self.codec),
+            tracer,
+            self._seen,
+            constants_of(comparisons([type(instance.unwrapped)], instance.unwrapped)),
+        )
+        with unrecorded():
+            search.run()
+        return search
+
+    def _written(self, instance: Any, state: Arrays) -> Arrays:
+        self._reader(instance).write(instance, state | NO_STEPS)
+        return state
+
+    def _step_by(self, instance: Any, choice: int, tracer: BranchTracer | None) -> bool:
+        """A step whose action and draws follow from a number; returns whether the episode ended."""
+        instance.action_space.seed(choice)
+        action = instance.action_space.sample()
+        reseed(instance, choice)
+        if self._recorder is not None:
+            self._recorder.reseed(0, choice)
+        with self._recording(None), contextlib.nullcontext() if tracer is None else tracer:
+            _, _, terminated, truncated, _ = instance.step(action)
+        return bool(terminated or truncated)
 
     def apply_state(self, instance: Any, inputs: Arrays) -> None:
         """Put an instance into a given state and take a step with a random action."""

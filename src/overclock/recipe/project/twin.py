@@ -10,7 +10,7 @@ from overclock.recipe.judging.candidate import answers, candidate_spec
 from overclock.recipe.judging.rust import target as rust
 from overclock.recipe.project.project import Project, load_project
 from overclock.recipe.sandbox import sandboxed
-from overclock.verify.contract import METAMORPHIC_RULES, Twin
+from overclock.verify.contract import ENVIRONMENT_RULES, Twin
 from overclock.verify.sides.subject import SubjectSpec
 from overclock.verify.transfer.plan import TransferPlan
 
@@ -48,7 +48,7 @@ def project_twin(project: Project, candidate: Path, scenarios: Path | None = Non
         modules=EntryPoint.of(MODULES, cls=project.reference.cls, contract=contract),
         transfer=EntryPoint.of(transfer_plan, folder=str(project.folder.resolve())),
         traced=True,
-        self_checks=RUST_CHECKS if project.target == "rust" else METAMORPHIC_RULES,
+        self_checks=RUST_CHECKS if project.target == "rust" else ENVIRONMENT_RULES,
         exhaustive=walk(project.contract),
     )
 

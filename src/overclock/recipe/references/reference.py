@@ -16,6 +16,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.wrappers import TimeLimit, TransformObservation
 
 from overclock.env.registry import load
+from overclock.recipe.contract.branch_search import layout_of
 from overclock.recipe.contract.codec import site_of
 from overclock.recipe.contract.file import ContractFile, DrawField, load_contract
 from overclock.recipe.references.choosable_reference import ChoosableReference
@@ -60,6 +61,7 @@ def reference(num_envs: int, make: dict[str, Any], contract: str) -> GymnasiumSu
         name_step_draws=named(known.step_draws, "A step"),
         recorder=recorder,  # pyright: ignore[reportArgumentType] (choosable ones are site recorders)
         border=PlainBorder() if known.codec is None else FlatBorder(),
+        layout=None if known.codec is None else layout_of(known, InstanceCodec(known.shapes)),
     )
 
 

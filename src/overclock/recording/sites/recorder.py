@@ -142,6 +142,10 @@ class SiteRecorder:
             )
         drawn.update({site.name: site.packed(self._records[site.name]) for site in self._sites.values()})
 
+    def reseed(self, lane: int, seed: int) -> None:
+        """Seed what a lane's instance did not seed itself, between two of its steps."""
+        self._lanes[lane].begin(seed)
+
     def draw(self, drawing: Drawing) -> Any:
         """Make a call of a generator and keep the record that its site asks for."""
         try:

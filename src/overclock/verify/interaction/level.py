@@ -7,7 +7,7 @@ twice per precision: free running, and with every step taken from the reference'
 
 import contextlib
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from overclock.env.registry import load
@@ -15,7 +15,7 @@ from overclock.errors import UsageError
 from overclock.results import extended
 from overclock.verify.compare import judge
 from overclock.verify.contract import MASK, Contract, Mode, Precision, Twin
-from overclock.verify.interaction.metamorphic_rules import judge_checks
+from overclock.verify.interaction.metamorphic_rules import VECTOR_RULES, Rule, judge_checks
 from overclock.verify.interaction.playback import Playback, lane_values, play, play_reference, stale_sentence
 from overclock.verify.interaction.precisions import check_precisions
 from overclock.verify.interaction.result import (
@@ -68,7 +68,7 @@ def check_interactions(
                 for run, found in zip(runs, compared, strict=True):
                     run.append(found)
             if metamorphic and METAMORPHIC in subject.description.get("calls", ()):
-                rules = load(twin.self_checks)  # asked for one by one: each has the time of a call
+                rules = _rules_of(twin, precision)  # asked for one by one: each has the time of a call
                 shown = [subject.ask(METAMORPHIC, check=name, strays=contract.strays) for name in rules]
                 checks += [dataclasses.replace(check, precision=precision) for check in judge_checks(shown, rules)]
             elif metamorphic:
@@ -77,6 +77,14 @@ def check_interactions(
             checks.append(check_precisions(twin, sides["float64"], sides["float32"]))
     described = [_describe(*row) for row in zip(scenarios, stale, runs, strict=True)]
     return InteractionLevel(verdict=_verdict(described, checks), scenarios=described, metamorphic=checks, notes=notes)
+
+
+def _rules_of(twin: Twin, precision: Precision) -> Mapping[str, Rule]:
+    """The checks of a side in one precision; those of batches are made in float32, which users run, if it is there."""
+    rules: Mapping[str, Rule] = load(twin.self_checks)
+    if precision == "float32" or "float32" not in twin.contracts:
+        return rules
+    return {name: rule for name, rule in rules.items() if name not in VECTOR_RULES}
 
 
 def compare_playbacks(

@@ -13,7 +13,6 @@ import functools
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -25,24 +24,16 @@ from overclock.env.environment import Environment
 from overclock.vector.rollout import rollout
 from overclock.vector.snapshot import load_state, save_state
 from overclock.vector.vectorize import VectorEnv, VectorState, vectorize
-from overclock.verify.interaction.metamorphic_rules import (
-    EAGER_STEPS,
-    SCAN_STEPS,
-    SHORT_LIMIT,
-    STEPS,
-    STRAYED_UNITS,
-    verdict,
-)
+from overclock.verify.interaction.checking import NOTHING, Check, Scales, Strays, scales
+from overclock.verify.interaction.metamorphic_rules import EAGER_STEPS, RULES, SCAN_STEPS, SHORT_LIMIT, STEPS
 from overclock.verify.interaction.result import SelfCheck
-from overclock.verify.tolerance import EXACT, tolerances_of
+from overclock.verify.interaction.vector_checks import VECTOR_CHECKS, VectorChecks
+from overclock.verify.randomness.origins import origins_of_draws
 
 LANES = 8
 FEW_LANES = 3
+WORDS_ALONE = "draws from words alone"
 KERNEL_LANES = 19  # more than the 16 of a vector in C, and no multiple of it
-Strays = Mapping[str, Mapping[str, Any]]
-Scales = Mapping[str, np.ndarray]
-NOTHING: Mapping[str, Any] = MappingProxyType({})
-FINAL, OBS = "info.final_observation", "obs"  # one observation under two names
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,32 +56,6 @@ class Journey:
         return found
 
 
-@dataclasses.dataclass
-class Check:
-    """One property: how many times it was looked at, the largest error (in ulp) and the field that has it."""
-
-    name: str
-    compared: int = 0
-    largest_error: float = 0.0
-    worst_field: str = ""
-
-    @property
-    def passed(self) -> bool:
-        """Whether it was looked at often enough, and held."""
-        return self.result().passed
-
-    def compare(self, a: Any, b: Any, scales: Scales = NOTHING) -> None:
-        """Two trees that must agree."""
-        self.compared += 1
-        for field, error in distances(a, b, scales):
-            if error > self.largest_error:
-                self.largest_error, self.worst_field = error, field
-
-    def result(self) -> SelfCheck:
-        """The numbers with what the check's rule requires of them."""
-        return verdict(self.name, self.compared, self.largest_error, self.worst_field)
-
-
 class SelfChecks:
     """The checks of one environment, by name; works for any number of players."""
 
@@ -110,15 +75,23 @@ class SelfChecks:
     def _journey(self) -> Journey:
         return travel(self._batch, self._params, self._seed, strays=self._strays)
 
+    @functools.cached_property
+    def _of_vectors(self) -> VectorChecks:
+        return VectorChecks(self._batch, self._params, self._seed, self._strays)
+
     def run(self, name: str) -> SelfCheck:
         """Run the check of this name."""
+        if name == WORDS_ALONE:
+            return draws_from_words(self._batch.env, self._params).result()
+        if name in VECTOR_CHECKS:
+            return self._of_vectors.run(name).result()
         return CHECKS[name](self._batch, self._params, self._seed, self._journey).result()
 
 
 def check_itself(env: Environment[Any, Any], params: Any = None, seed: int = 0) -> list[SelfCheck]:
     """Run every check on an environment."""
     checks = SelfChecks(env, params, seed)
-    return [checks.run(name) for name in CHECKS]
+    return [checks.run(name) for name in RULES]
 
 
 def travel(
@@ -221,6 +194,12 @@ def automatic_and_manual_reset(batch: VectorEnv, params: Any, seed: int, journey
     return check
 
 
+def draws_from_words(env: Environment[Any, Any], params: Any) -> Check:
+    """A draw is made of the words of its section, constants and the state, and of nothing else."""
+    found = origins_of_draws(env, params)
+    return Check(WORDS_ALONE, 1, float(len(found)), ": it ".join(found[0]) if found else "")
+
+
 def batch_and_single_across_a_reset(batch: VectorEnv, params: Any, seed: int, journey: Journey) -> Check:
     """`batch_and_single` under a short time limit: a single environment's `step` restarts it as a batch does."""
     limited, short = _short_journey(batch, params, seed, journey.strays)
@@ -247,55 +226,6 @@ CHECKS: Mapping[str, Callable[[VectorEnv, Any, int, Journey], Check]] = {
     "automatic and manual reset": automatic_and_manual_reset,
     "batch and single across a reset": batch_and_single_across_a_reset,
 }
-
-
-def scales(tree: Any, strays: Strays = NOTHING) -> dict[str, np.ndarray]:
-    """By float field of a batch: every element's largest value, or the one whose ulp is a unit of what it may stray.
-
-    The first axis of every leaf is left out: it has the lanes, or the moments.
-    """
-    found, tolerances = {}, tolerances_of(strays)
-    for field, values in _leaves(tree):
-        if jnp.issubdtype(values.dtype, np.floating):
-            wide = np.abs(values.astype(np.float64))
-            largest = np.where(np.isfinite(wide), wide, 0.0).max(axis=0, initial=0.0)
-            stray = tolerances.get(field.replace(FINAL, OBS), EXACT).allowed(largest.reshape(1, -1))
-            strayed = stray.reshape(largest.shape) / (STRAYED_UNITS * float(jnp.finfo(values.dtype).eps))
-            found[field] = np.maximum(largest, strayed)
-    return found
-
-
-def distances(a: Any, b: Any, scales: Scales) -> Iterator[tuple[str, float]]:
-    """Per leaf of two trees: 0 where equal; floats in ulp of the largest value of their element; infinite otherwise."""
-    left, right = _leaves(a), _leaves(b)
-    if [field for field, _ in left] != [field for field, _ in right]:
-        yield "structure", np.inf
-        return
-    for (field, first), (_, second) in zip(left, right, strict=True):
-        yield field, _distance(first, second, scales.get(field, np.zeros(())))
-
-
-def _distance(a: np.ndarray, b: np.ndarray, scale: np.ndarray) -> float:
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return np.inf
-    if not jnp.issubdtype(a.dtype, np.floating):
-        return 0.0 if np.array_equal(a, b) else np.inf
-    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
-    same = (wide_a == wide_b) | (np.isnan(wide_a) & np.isnan(wide_b))
-    if same.all():
-        return 0.0
-    finite = np.isfinite(wide_a) & np.isfinite(wide_b)
-    if not (same | finite).all():
-        return np.inf
-    left, right = (np.where(finite, side, 0.0) for side in (wide_a, wide_b))
-    gap, largest = np.abs(left - right), np.maximum(scale, np.maximum(np.abs(left), np.abs(right)))
-    unit = np.maximum(float(jnp.finfo(a.dtype).eps) * largest, float(jnp.finfo(a.dtype).tiny))
-    return float((gap / unit).max())
-
-
-def _leaves(tree: Any) -> list[tuple[str, np.ndarray]]:
-    paths, _ = jax.tree_util.tree_flatten_with_path(tree)
-    return [(jax.tree_util.keystr(path, simple=True, separator="."), np.asarray(leaf)) for path, leaf in paths]
 
 
 def _named(state: Any, obs: Any, reward: Any, terminated: Any, truncated: Any, info: Any) -> dict[str, Any]:

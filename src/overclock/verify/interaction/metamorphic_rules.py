@@ -30,7 +30,11 @@ class Rule(NamedTuple):
     compared: int
 
 
-RULES: Mapping[str, Rule] = {
+VECTOR_STEPS = 10  # of every mode: all lanes end, restart and end again
+LOOKED_AT = VECTOR_STEPS + 1  # and the reset
+WORDS = "whole numbers by their definition"
+
+ENVIRONMENT_RULES: Mapping[str, Rule] = {
     "same seed twice": Rule(0.0, EXACT, 1),
     "save and restore": Rule(0.0, EXACT, 2),
     "permuted batch": Rule(ULPS, PROGRAMS, STEPS),
@@ -40,7 +44,17 @@ RULES: Mapping[str, Rule] = {
     "scan and steps": Rule(ULPS * SCAN_STEPS, PROGRAMS, STEPS // SCAN_STEPS),
     "automatic and manual reset": Rule(ULPS, PROGRAMS, SHORT_LIMIT + 1),
     "batch and single across a reset": Rule(ULPS, PROGRAMS, SHORT_LIMIT + 1),
+    "draws from words alone": Rule(0.0, "the parts of a draw that are made of something else are counted", 1),
 }
+VECTOR_RULES: Mapping[str, Rule] = {
+    "same_step and a plain loop": Rule(ULPS, PROGRAMS, LOOKED_AT),
+    "next_step and a plain loop": Rule(ULPS, PROGRAMS, LOOKED_AT),
+    "off and a plain loop": Rule(ULPS, PROGRAMS, LOOKED_AT + 1),  # and a restart by hand
+    "Optimistic and a plain loop": Rule(ULPS, PROGRAMS, LOOKED_AT),
+    "Pool and a plain loop": Rule(ULPS, PROGRAMS, LOOKED_AT),
+    "random numbers": Rule(0.0, WORDS, 47),
+}
+RULES: Mapping[str, Rule] = {**ENVIRONMENT_RULES, **VECTOR_RULES}
 
 
 def verdict(

@@ -20,7 +20,7 @@ import numpy as np
 from overclock.verify.compare import judge, too_many_excused
 from overclock.verify.contract import Contract, Precision, Twin
 from overclock.verify.interaction.level import MODES, compare_playbacks
-from overclock.verify.interaction.metamorphic_rules import judge_checks
+from overclock.verify.interaction.metamorphic_rules import ENVIRONMENT_RULES, judge_checks
 from overclock.verify.interaction.precisions import check_precisions
 from overclock.verify.mutation.mutants import Mutant
 from overclock.verify.mutation.recording import Event, Recording, joined
@@ -119,7 +119,8 @@ class Examiner:
                     if (first := result.first_mismatch) is not None:
                         yield f"{scenario.name}, step {first.step}, {first.field}, {precision}, {mode}"
         for precision, contract in self._twin.contracts.items():
-            for check in judge_checks(self._ask(precision, mutant, "checks", strays=contract.strays)):
+            reported = self._ask(precision, mutant, "checks", strays=contract.strays)
+            for check in judge_checks(reported, ENVIRONMENT_RULES):
                 if not check.passed:
                     yield f"{check.name}, {check.worst_field}, {precision}"
         if {"float64", "float32"} <= self._twin.contracts.keys():

@@ -17,7 +17,7 @@ import numpy as np
 from overclock.entry_point import EntryPoint
 from overclock.errors import UsageError
 from overclock.verify.contract import Precision, Twin
-from overclock.verify.interaction.metamorphic_rules import RULES
+from overclock.verify.interaction.metamorphic_rules import ENVIRONMENT_RULES
 from overclock.verify.interaction.playback import play
 from overclock.verify.mutation.recording import Recording, joined, play_episodes
 from overclock.verify.property.module import Module
@@ -106,7 +106,7 @@ class MutationWorker:
 
     def checks(self, strays: dict[str, Any]) -> dict[str, Any]:
         """Level 2: the checks of the environment against itself."""
-        return _answer(lambda: [self._subject.metamorphic(name, strays) for name in RULES])
+        return _answer(lambda: [self._subject.metamorphic(name, strays) for name in ENVIRONMENT_RULES])
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
         return self._subject.reset(mask, seeds, draws)

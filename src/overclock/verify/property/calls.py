@@ -38,6 +38,18 @@ class Draw(NamedTuple):
 
 
 _open_logs: list[list[Draw]] = []  # one per call that is running now, outermost first
+_unrecorded = False
+
+
+@contextlib.contextmanager
+def unrecorded() -> Iterator[None]:
+    """Inside, calls run as if nothing were recorded: those of a search, most of which are of no interest."""
+    global _unrecorded
+    before, _unrecorded = _unrecorded, True
+    try:
+        yield
+    finally:
+        _unrecorded = before
 
 
 def note_draw(
@@ -211,7 +223,7 @@ class Recorder:
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if self._busy:
+            if self._busy or _unrecorded:
                 return function(*args, **kwargs)
             with self._recording(about, args, kwargs) as outcome:
                 outcome["result"] = result = function(*args, **kwargs)
@@ -219,7 +231,7 @@ class Recorder:
 
         @functools.wraps(function)
         def generate(*args: Any, **kwargs: Any) -> Any:
-            if self._busy:
+            if self._busy or _unrecorded:
                 return (yield from function(*args, **kwargs))
             with self._recording(about, args, kwargs) as outcome:
                 outcome["result"] = yielded = []

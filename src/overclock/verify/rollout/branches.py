@@ -40,6 +40,11 @@ class TracedCode:
             self._open.discard((branch, jumped))
             self._look()
 
+    def reopen(self, branch: Branch, jumped: bool) -> None:
+        """Note that an outcome does not count as taken after all."""
+        self._open.add((branch, jumped))
+        self._look()
+
     def runs(self, line: int) -> bool:
         """Note that a line runs; returns whether its instructions are of interest."""
         self.lines.add(line)

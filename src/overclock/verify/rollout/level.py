@@ -20,6 +20,7 @@ from overclock.verify.exhaustive.walk import check_exhaustively
 from overclock.verify.repro.episode import Episode
 from overclock.verify.rollout.actions import SourceMaker, controlled, random_legal, sticky
 from overclock.verify.rollout.envelope import LEAST_EPISODES, check_envelope
+from overclock.verify.rollout.found_states import check_found
 from overclock.verify.rollout.guided import coverage_guided
 from overclock.verify.rollout.lockstep import compare_sides
 from overclock.verify.rollout.result import UNIFORM, EnvelopeResult, RolloutLevel, RolloutResult, comparison_title
@@ -81,6 +82,8 @@ def check_rollouts(
                     seed=(seed, number), progress=Heard(progress, planned),
                 )  # fmt: skip
             results.append(result)
+        searched, found_results = check_found(sides, twin, _modes(twin, twin.strictest), seed, timeout)
+        results += found_results
         enveloped = _enveloped(sides, twin, episodes, (seed, ENVELOPE), progress)
     walked = None if twin.exhaustive is None else check_exhaustively(twin, timeout=timeout, **twin.exhaustive)
     found = {"pass" if result.passed else "fail" for result in results}
@@ -90,6 +93,7 @@ def check_rollouts(
         comparisons=[result.summary() for result in results],
         exhaustive=walked,
         envelope=enveloped,
+        search=searched,
     )
     return level, next(filter(None, map(diverging, results)), None) or _walked_into(walked)
 

@@ -4,6 +4,8 @@ Two ways to run them. *Free running* synchronises the sides once, at reset, so e
 user. *Per step* starts every step from the reference's own state, which measures the error of one step alone.
 """
 
+import dataclasses
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -11,13 +13,15 @@ import numpy as np
 from overclock.errors import UsageError
 from overclock.verify.compare import judge, steering
 from overclock.verify.contract import Contract, Mode, Precision, Twin
+from overclock.verify.reach.subject_search import FoundStates
 from overclock.verify.repro.episode import History
 from overclock.verify.rollout.actions import ActionSource, GuidedSource, SourceMaker
 from overclock.verify.rollout.result import Branches, Divergence, FieldResult, RolloutResult
 from overclock.verify.sides.process import CouldNotVerifyError, ProcessSubject
 from overclock.verify.sides.soundness import Form, require_same_actions
-from overclock.verify.sides.subject import Observed
+from overclock.verify.sides.subject import Arrays, Observed
 
+FOUND = "from found states, uniform"
 SEEDS = 1 << 31  # of episodes: references take 32-bit seeds, some of them signed ones
 
 
@@ -72,6 +76,24 @@ def seeds_of(sequence: np.random.SeedSequence) -> Iterator[int]:
         yield int(generator.integers(SEEDS))
 
 
+def compare_from(
+    found: FoundStates,
+    reference: ProcessSubject,
+    performance: ProcessSubject,
+    twin: Twin,
+    mode: Mode,
+    precision: Precision,
+) -> RolloutResult:
+    """Short episodes that begin in given states, with the actions that the reference took from there."""
+    require_same_actions(reference, performance)
+    comparison = _Comparison(twin.contracts[precision], mode, precision, FOUND)
+    for length in np.unique(found.lengths):
+        own = np.flatnonzero(found.lengths == length)
+        for chosen in np.array_split(own, math.ceil(len(own) / reference.num_envs)):
+            comparison.run_from(found, chosen, reference, performance)
+    return comparison.ended()
+
+
 class _Comparison:
     """The lock-step loop and its bookkeeping. Lanes run episodes back to back until the quota is used up."""
 
@@ -86,6 +108,7 @@ class _Comparison:
         for field in contract.fields:
             self.result.fields[field.name] = FieldResult(field, field.tolerance(mode))
         self.drawn: set[str] = set()
+        self._begun: Arrays | None = None  # the states that episodes were put into
 
     def run(
         self,
@@ -139,6 +162,40 @@ class _Comparison:
             self._compare(ref, perf, None, None, counted & ended, seeds)
         if guided is not None:
             self.result.branches = Branches(**reference.ask("branches"))
+        return self.ended()
+
+    def run_from(
+        self, found: FoundStates, chosen: np.ndarray, reference: ProcessSubject, performance: ProcessSubject
+    ) -> None:
+        """Episodes of one length from some found states, at most one per lane; further lanes repeat the last."""
+        lanes, everyone = reference.num_envs, np.ones(reference.num_envs, np.bool_)
+        counted, chosen = np.arange(lanes) < len(chosen), chosen[np.minimum(np.arange(lanes), len(chosen) - 1)]
+        self.history, form = History(lanes), Form(lanes)
+        seeds, states = found.seeds[chosen], {name: values[chosen] for name, values in found.states.items()}
+        ref = self._reset(form, reference, everyone, seeds)
+        performance.reset(everyone, seeds, ref.draws)
+        reference.set_state(states)
+        performance.set_state(states)
+        ref, self._begun = Observed(ref.outputs, states, ref.draws), states
+        self.result.episodes += int(counted.sum())
+        for number in range(int(found.lengths[chosen[0]])):
+            before, action = ref, found.actions[chosen, number]
+            if self.mode == "per_step":
+                performance.set_state(before.state)
+            ref = form.after_step(reference.step(action))
+            self.drawn |= ref.draws.keys()
+            self.history.step(action, ref.draws)
+            perf = performance.step(action, ref.draws)
+            self._compare(ref, perf, before, action, counted, seeds)
+            terminated, truncated = ref.outputs["terminated"], ref.outputs["truncated"]
+            self.result.steps += int(counted.sum())
+            self.result.terminated += int((terminated & counted).sum())
+            self.result.truncated += int((truncated & counted).sum())
+            counted = counted & ~(terminated | truncated)
+        self.result.cut += int(counted.sum())
+
+    def ended(self) -> RolloutResult:
+        """The result of all that was run."""
         self._require_all_seen()
         return self.result
 
@@ -189,7 +246,8 @@ class _Comparison:
             result.add_shares(judged.shares[counted])
             if wrong.any() and result.first_divergence is None:
                 lane = int(np.flatnonzero(wrong)[0])
-                result.episode = self.history.episode(lane, int(seeds[lane]))
+                begun = None if self._begun is None else {k: v[lane].tolist() for k, v in self._begun.items()}
+                result.episode = dataclasses.replace(self.history.episode(lane, int(seeds[lane])), state=begun)
                 result.first_divergence = Divergence(
                     field=field.name,
                     episode_seed=int(seeds[lane]),

@@ -9,6 +9,7 @@ from overclock.results import Values, absent
 from overclock.verify.compare import ComparedField, margins_of, too_many_excused
 from overclock.verify.contract import Envelope, Field, Mode, Precision, causes_first
 from overclock.verify.exhaustive.result import WalkResult
+from overclock.verify.reach.counts import SearchCounts
 from overclock.verify.repro.episode import Episode
 from overclock.verify.statistics import bound_clean_episodes
 from overclock.verify.tolerance import Tolerance
@@ -143,7 +144,10 @@ class EnvelopeResult(Envelope, _Verdict):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RolloutLevel:
-    """The result of level 3: comparisons, and where the twin asks for them a walk over all states and an envelope."""
+    """The result of level 3: comparisons, and where the twin asks for them a walk over all states and an envelope.
+
+    `search` is what the search for branches did; older reports lack it.
+    """
 
     level: Literal[3] = 3
     name: Literal["rollout"] = "rollout"
@@ -151,6 +155,7 @@ class RolloutLevel:
     comparisons: list[ComparisonResult]
     exhaustive: WalkResult | None
     envelope: EnvelopeResult | None = None
+    search: SearchCounts | None = absent()
 
 
 @dataclasses.dataclass

@@ -13,7 +13,10 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils import seeding
 
+from overclock.verify.reach.comparisons import comparisons, constants_of
+from overclock.verify.reach.mutations import Layout
 from overclock.verify.reach.rule_files import rule_files
+from overclock.verify.reach.subject_search import FoundStates, search_subject
 from overclock.verify.rollout.branches import BranchTracer
 from overclock.verify.sides.recording_generator import (
     RecordingGenerator,
@@ -86,7 +89,9 @@ class GymnasiumSubject:
 
     - `read_state(env)` / `write_state(env, values)`: the named state fields of one instance;
     - `name_reset_draws(calls)` / `name_step_draws(calls)`: recorded generator calls -> named draws of one instance;
-    - `recorder` names draws in another way instead; `border` stands between arrays and what instances show and take.
+    - `recorder` names draws in another way instead; `border` stands between arrays and what instances show and take;
+    - `layout` tells the search for branches which parts of the state belong together, `goes_on(state)` in which states
+      an episode can be that has not ended: after an end there may be more to a reference than `write_state` sets.
     """
 
     def __init__(
@@ -99,6 +104,8 @@ class GymnasiumSubject:
         name_step_draws: DrawNamer,
         recorder: DrawRecorder | None = None,
         border: Border = PlainBorder(),
+        layout: Layout | None = None,
+        goes_on: Callable[[Arrays], bool] = lambda state: True,
         **make_arguments: Any,
     ) -> None:
         self.num_envs, self._recorder, self._border = num_envs, recorder, border
@@ -114,6 +121,7 @@ class GymnasiumSubject:
         self._obs: list[Any] = [None] * num_envs
         self._masks: list[Any] = [None] * num_envs
         self._tracer: BranchTracer | None = None
+        self._layout, self._goes_on = layout, goes_on
 
     @property
     def instances(self) -> list[gymnasium.Env]:
@@ -121,7 +129,7 @@ class GymnasiumSubject:
         return self._envs
 
     def describe(self) -> dict[str, Any]:
-        return {**self._border.described(self._envs[0].action_space), "calls": ["trace", "branches"]}
+        return {**self._border.described(self._envs[0].action_space), "calls": ["trace", "branches", "search"]}
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
         """As `Subject.reset`; a Gymnasium reference starts from seeds and reports the draws they led to."""
@@ -165,6 +173,14 @@ class GymnasiumSubject:
         """What `trace` has seen so far, in words: branch outcomes reached and missed, functions never entered."""
         return {} if self._tracer is None else self._tracer.report()
 
+    def search(self, seed: int, tries: int, seconds: float, steps: int) -> FoundStates:
+        """States from which a step takes branches that play does not, and `steps` actions; needs a single lane."""
+        env = self._envs[0]
+        constants = constants_of(comparisons([type(env.unwrapped)], env.unwrapped))
+        return search_subject(
+            self, self._searchable, rule_files(env), constants, self._layout, seed, tries, seconds, steps
+        )
+
     @contextlib.contextmanager
     def _recording(self, lane: int, seed: int | None = None) -> Iterator[Arrays]:
         """Inside, a lane's instance is reset or steps; what it drew is in the dict afterwards."""
@@ -189,6 +205,12 @@ class GymnasiumSubject:
         if any(mask is None for mask in self._masks):
             return {}
         return {"action_mask": np.stack(self._masks).astype(np.bool_)}
+
+    def _searchable(self) -> Arrays:
+        state = self._state()
+        if not self._goes_on({name: value[0] for name, value in state.items()}):
+            raise ValueError("the episode has ended in this state")
+        return state
 
     def _state(self) -> Arrays:
         return _stack([self._read_state(env) for env in self._envs])

@@ -38,6 +38,10 @@ class Sides:
                 reference = self._side(REFERENCE, self._twin.reference, lanes, REFERENCE)
             yield reference, self._side(precision, self._twin.performance_in(precision), lanes, PERFORMANCE)
 
+    def reference(self, lanes: int) -> ProcessSubject:
+        """Another process of the reference, as a context manager: for what no comparison shall be disturbed by."""
+        return ProcessSubject(self._twin.reference, lanes, REFERENCE, self._timeout)
+
     def _side(self, kind: str, spec: SubjectSpec, lanes: int, name: str) -> ProcessSubject:
         running = self._kept.get(kind)
         if running is None or running.num_envs != lanes:

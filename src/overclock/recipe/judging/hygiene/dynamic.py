@@ -29,7 +29,7 @@ from overclock.recipe.judging.hygiene.memory import lasting, remembered
 from overclock.recipe.judging.hygiene.tampering import foreign, snapshot, tampered
 from overclock.recipe.judging.plain_process import forget_who_asks
 from overclock.recipe.judging.speed import Stepper
-from overclock.verify.interaction.metamorphic import distances, scales
+from overclock.verify.interaction.checking import distances, scales
 from overclock.verify.randomness.origins import origins_of_draws
 
 FRESH_TRACES = 3  # of everything, each without what JAX remembers of earlier ones
