@@ -77,8 +77,10 @@ class Field:
 
 MASK = Field("action_mask")
 """Which actions are legal: no contract needs to name it, it is compared exactly wherever a side shows it."""
+OVERFLOWED = Field("overflow")
+"""Whether room ran out: compared wherever the performance side tells it; a reference's room never does."""
 NAMED_FIRST = (*FLAGS, "reward")
-NAMED_LAST = (MASK.name, "obs")
+NAMED_LAST = (OVERFLOWED.name, MASK.name, "obs")
 
 
 def causes_first(name: str) -> int:
@@ -164,8 +166,8 @@ class Contract:
 
     @property
     def compared(self) -> tuple[Field, ...]:
-        """Every field, and the action mask, in the order of `causes_first`: what each comparison has to look at."""
-        return tuple(sorted((*self.fields, MASK), key=lambda field: causes_first(field.name)))
+        """Every field, the action mask and overflow, in the order of `causes_first`: what each comparison looks at."""
+        return tuple(sorted((*self.fields, MASK, OVERFLOWED), key=lambda field: causes_first(field.name)))
 
     @property
     def strays(self) -> dict[str, dict[str, Any]]:
