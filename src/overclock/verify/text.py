@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from overclock.verify.rollout.result import ComparisonResult, Divergence
 
 
+def made_with(report: "VerifyReport | MutationReport") -> str:
+    """What computed a result, in a line: the processor, and the versions of the programs."""
+    programs = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    return programs if report.processor is None else f"{report.processor}; {programs}"
+
+
 def as_kernel(backend: str | None) -> str:
     """What follows the name of an environment that is a kernel."""
     return {"c": " as a C kernel", "cuda": " as a CUDA kernel"}.get(backend or "", "")
