@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -77,8 +77,10 @@ class Field:
 
 MASK = Field("action_mask")
 """Which actions are legal: no contract needs to name it, it is compared exactly wherever a side shows it."""
+OVERFLOWED = Field("overflow")
+"""Whether room ran out: compared wherever the performance side tells it; a reference's room never does."""
 NAMED_FIRST = (*FLAGS, "reward")
-NAMED_LAST = (MASK.name, "obs")
+NAMED_LAST = (OVERFLOWED.name, MASK.name, "obs")
 
 
 def causes_first(name: str) -> int:
@@ -164,8 +166,8 @@ class Contract:
 
     @property
     def compared(self) -> tuple[Field, ...]:
-        """Every field, and the action mask, in the order of `causes_first`: what each comparison has to look at."""
-        return tuple(sorted((*self.fields, MASK), key=lambda field: causes_first(field.name)))
+        """Every field, the action mask and overflow, in the order of `causes_first`: what each comparison looks at."""
+        return tuple(sorted((*self.fields, MASK, OVERFLOWED), key=lambda field: causes_first(field.name)))
 
     @property
     def strays(self) -> dict[str, dict[str, Any]]:
@@ -199,6 +201,7 @@ class Twin:
     exhaustive: Mapping[str, Any] | None = None  # limits of a walk over all its states, see exhaustive/walk.py
     lanes: int = 64  # episodes that level 3 plays side by side; more where long ones cost a reference little
     prepare: EntryPoint | str | None = None  # a function that fetches or builds the reference, or says what it lacks
+    reference_in_c: bool = False  # the reference is compiled by the C compiler of this machine
 
     def __post_init__(self) -> None:
         if not self.contracts:
@@ -210,9 +213,18 @@ class Twin:
         return "float64" if "float64" in self.contracts else "float32"
 
     @property
+    def usual(self) -> Precision:
+        """The precision that users run: float32, unless there is no contract for it."""
+        return "float32" if "float32" in self.contracts else self.strictest
+
+    @property
     def backend(self) -> Backend | None:
         """What computes the performance side, where it was told: None is XLA, or what a plan for training chooses."""
         return dict(self.performance.options).get("backend") if self.performance.kernels else None
+
+    def compiled_from_c(self, levels: Collection[int]) -> bool:
+        """Whether these levels run code that this machine's C compiler made; level 4 may train by a kernel in C."""
+        return self.reference_in_c or self.backend == "c" or (4 in levels and self.performance.kernels)
 
     def performance_in(self, precision: Precision) -> SubjectSpec:
         """The performance side, computing in this precision, on the CPU unless its backend is CUDA."""
