@@ -28,7 +28,6 @@ from overclock.recording.sites.sampling import sample
 from overclock.verify.property.calls import Call, unrecorded
 from overclock.verify.property.captured import captured_attributes
 from overclock.verify.property.module import Case
-from overclock.verify.property.variations import counts
 from overclock.verify.reach.comparisons import comparisons, constants_of
 from overclock.verify.reach.nearest import NearestTracer
 from overclock.verify.reach.rule_files import rule_files
@@ -40,7 +39,7 @@ SPACES = {"obs": "observation_space", "action": "action_space"}
 COUNTS = ("_elapsed_steps", "_max_episode_steps")  # of Gymnasium's time limit
 NO_STEPS = {"steps": np.array(0)}
 LEFT = (3, 2, 1, 0, -1)  # steps until the time limit
-STEPS = counts(most=2**31 - 3)  # after which the limit is asked for; what has none counts to 2**31 - 1
+STEPS = (0, 1, 254, 255, 1_000, 32_767, 65_535, 2**24 - 1, 2**24, 2**31 - 3)  # where counters fail; each needs a reset
 
 
 class RecordedCases:
@@ -297,7 +296,7 @@ class RecordedCases:
 
         number, limit = int(inputs["number"]), time_limit(instance)._max_episode_steps
         near = [] if limit == UNLIMITED else [max(limit - left, 0) for left in LEFT]
-        steps = [*near, *STEPS.tolist()]
+        steps = [*near, *STEPS]
         if number >= len(steps):
             return
         with self._recording(0):
