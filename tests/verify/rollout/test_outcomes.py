@@ -37,6 +37,7 @@ def checked(twin, episodes=100, seed=0):
         {"step": 0.1, "limit": 5.0, "rate": 2.0},
         {"step": 0.1, "limit": 1e9, "pays": 2.4},
         {"step": 0.05, "limit": 1e9, "pays": 1.3},
+        {"step": 0.1, "limit": 1e9, "lamp": 2.4},
     ],
     ids=lambda clock: "-".join(map(str, clock.values())),
 )

@@ -1,7 +1,7 @@
 """A side beside the reference, lane by lane: where does an episode begin to come out otherwise?
 
 Flags count at every step, and so do rewards of a few sizes. Other rewards, and whole numbers of state and observation,
-count as long as the sides are comparable. Floats may drift.
+count as long as the sides are comparable. All other floats may drift.
 """
 
 import dataclasses
@@ -74,8 +74,8 @@ class Following:
             self._quiet &= ~(compared.shares > QUIET).any(axis=1)
             if field.name == "reward":
                 wrong = compared.wrong & looked & (quiet | few)
-            elif reference.dtype.kind == "f":
-                continue  # it may drift
+            elif reference.dtype.kind == "f":  # it may drift, unless the contract knows it for a whole number
+                wrong = np.isinf(compared.shares).any(axis=1) & looked & quiet
             else:
                 wrong = compared.wrong & looked & quiet
             for lane in np.flatnonzero(wrong & self._same):
