@@ -51,7 +51,8 @@ def test_a_reference_that_ends_its_process_gets_one_sentence_and_leaves_no_folde
 def test_a_reference_that_changes_the_working_folder_does_not_move_its_project(tmp_path, monkeypatch, capsys):
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
-    reference = _pond(f"os.chdir({str(tmp_path / 'elsewhere')!r})")
+    reference = _pond("pass")
+    Path(reference).write_text(f"{Path(reference).read_text()}\n\nos.chdir({str(tmp_path / 'elsewhere')!r})\n")
     assert main(["new", "project", "--reference", reference, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["project"] == "project"
     assert (tmp_path / "project" / "overclock.toml").is_file()

@@ -1,7 +1,6 @@
 """New projects as commands make them: the reference is imported and played in a process of its own."""
 
 import contextlib
-import dataclasses
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,12 +28,10 @@ def new_project_apart(
     """
     from overclock.recipe.project.new import new_project
 
-    place = folder.absolute()  # a reference may change the working folder of the process that it runs in
-    with _nothing_unfinished(place.parent):
-        made: NewProject = call_apart(
-            new_project, place, reference, *more, of=f"The reference '{reference}'", patience=patience, **options
+    with _nothing_unfinished(folder.parent):
+        return call_apart(
+            new_project, folder, reference, *more, of=f"The reference '{reference}'", patience=patience, **options
         )
-    return dataclasses.replace(made, project=dataclasses.replace(made.project, folder=folder))
 
 
 def find_or_make_project_apart(
