@@ -15,6 +15,7 @@ class Clock:
     - `pays`: it rewards 2.5 when `t` reaches this, and begins anew; every other step costs 0.1;
     - `equal`: it ends where `t` is equal to `limit`; `down`: it counts down from `limit` to zero;
     - `lamp`: the observation shows whether `t` has reached this;
+    - `skews`: a share by which its rewards are larger, which vary from step to step;
     - `flips`: episodes whose seed is a multiple of this end a step late; `wrong_from`: they end at that step.
     """
 
@@ -48,6 +49,8 @@ class Clock:
         else:
             over = self.t >= limit
         reward: Any = np.full(self.num_envs, -0.1)
+        if "skews" in self.options:
+            reward = (1.0 + np.sin(17.0 * self.seeds + self.steps) ** 2) * (1.0 + self.options["skews"])
         if pays := self.options.get("pays"):
             paid = self.t >= self.type(pays)
             reward, self.t = np.where(paid, 2.5, reward), np.where(paid, 0.0, self.t).astype(self.type)

@@ -113,3 +113,10 @@ def test_signs_of_one_kind_are_no_accident_from_eight_on():
     assert one_sided_too_often([1] * 8, 0.01)
     assert not one_sided_too_often([1] * 8 + [-1] * 2, 0.01)
     assert not one_sided_too_often([], 0.01)
+
+
+@pytest.mark.parametrize("skews", [1e-7, 4e-7])
+def test_rewards_that_are_rounded_in_one_direction_within_their_tolerance_pass(skews):
+    """Each is off by less than its tolerance; their sum is off by more than that, always with one sign."""
+    level = checked(clocks({"skews": skews}, step=0.1, limit=5.95, skews=0.0, noise=True))
+    assert level.verdict == "pass"
