@@ -3,6 +3,7 @@
 Its code coverage is measured at the same time. It knows nothing of the performance side and does not import JAX.
 """
 
+import contextlib
 import dataclasses
 from typing import Any
 
@@ -14,6 +15,9 @@ from overclock.verify.property.calls import Call, Recorder
 from overclock.verify.property.code_coverage import CodeCoverage
 from overclock.verify.property.module import Module, collect
 from overclock.verify.property.targets import find
+from overclock.verify.reach.compared import SEEN, WATCH
+from overclock.verify.reach.ledger import Seen
+from overclock.verify.reach.watcher import Watcher
 from overclock.verify.sides.subject import Arrays, Observed, SubjectSpec
 
 
@@ -40,13 +44,16 @@ class RecordedReference:
                 )
         self._recorder = Recorder(targets, seed, depths, attributes=attributes)
         self._boundary: dict[Any, list[Call]] = {}
+        self._sound: dict[Any, list[Arrays]] = {}  # boundary inputs whose calls raised nothing
         self._coverage = CodeCoverage({name.partition(":")[0] for name in self._recorder.functions})
         self._coverage.start()
         self._recorder.start()  # before the subject exists: its constructor is a function of the reference too
         self._subject = EntryPoint.from_json(subject).call(num_envs)
 
     def describe(self) -> dict[str, Any]:
-        return {**self._subject.describe(), "calls": ["cases", "coverage"]}
+        known = self._subject.describe()
+        watched = [SEEN] if WATCH in known.get("calls", ()) else []
+        return {**known, "calls": ["cases", "coverage", *watched]}
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
         return self._subject.reset(mask, seeds, draws)
@@ -68,18 +75,46 @@ class RecordedReference:
         """What ran of the recorded functions since the start (`Coverage`); ends the measurement."""
         return encode(self._coverage.report(self._recorder.functions))
 
+    def seen(self) -> Seen:
+        """Which branches the boundary inputs take, run once more; not while coverage is measured.
+
+        Of recorded play not every call is compared, so it does not count.
+        """
+        watcher = Watcher(self._subject)
+        for key, inputs in self._sound.items():
+            compared = {name for module in self._modules if _key(module) == key for name in _functions(module)}
+            _, apply = key
+
+            def around(name: str, compared: set[str] = compared) -> contextlib.AbstractContextManager[Any]:
+                rules = name in compared and watcher.covers(name.partition(":")[0])
+                return watcher if rules and not watcher.watching else contextlib.nullcontext()
+
+            with self._recorder.instead(around):
+                for values in inputs:
+                    apply(self._subject.instances[0], values)
+        return watcher.seen()
+
     def _boundary_calls(self, module: Module) -> list[Call]:
         """Every call made by a module's boundary inputs; modules that share them run them once."""
         if module.boundary is None or module.apply is None:
             return []
-        key = (module.boundary, module.apply)
+        key = _key(module)
         if key not in self._boundary:
-            instance, inputs = self._subject.instances[0], module.boundary()
+            instance, inputs, sound = self._subject.instances[0], module.boundary(), list[Arrays]()
             with self._recorder.every_call() as calls:
                 for case in range(len(next(iter(inputs.values())))):
-                    module.apply(instance, {name: values[case] for name, values in inputs.items()})
+                    before, values = len(calls), {name: values[case] for name, values in inputs.items()}
+                    module.apply(instance, values)
+                    if all(call.error is None for call in calls[before:]):
+                        sound.append(values)
+            self._sound[key] = sound
             self._boundary[key] = calls
         return self._boundary[key]
+
+
+def _key(module: Module) -> Any:
+    """Equal for modules that share their boundary inputs."""
+    return module.boundary, module.apply
 
 
 def _functions(module: Module) -> list[str]:

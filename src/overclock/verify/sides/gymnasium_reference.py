@@ -14,10 +14,11 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils import seeding
 
 from overclock.verify.reach.comparisons import comparisons, constants_of
+from overclock.verify.reach.ledger import Seen
 from overclock.verify.reach.mutations import Layout
 from overclock.verify.reach.rule_files import rule_files
 from overclock.verify.reach.subject_search import FoundStates, search_subject
-from overclock.verify.rollout.branches import BranchTracer
+from overclock.verify.reach.watcher import Watcher
 from overclock.verify.sides.recording_generator import (
     RecordingGenerator,
     no_draws,
@@ -120,7 +121,8 @@ class GymnasiumSubject:
         self._draws: list[Arrays] = [{} for _ in range(num_envs)]
         self._obs: list[Any] = [None] * num_envs
         self._masks: list[Any] = [None] * num_envs
-        self._tracer: BranchTracer | None = None
+        self._watcher: Watcher | None = None
+        self._watched, self._guides = np.zeros(num_envs, np.bool_), False
         self._layout, self._goes_on = layout, goes_on
 
     @property
@@ -129,13 +131,14 @@ class GymnasiumSubject:
         return self._envs
 
     def describe(self) -> dict[str, Any]:
-        return {**self._border.described(self._envs[0].action_space), "calls": ["trace", "branches", "search"]}
+        calls = ["watch", "seen", "trace", "branches", "search"]
+        return {**self._border.described(self._envs[0].action_space), "calls": calls}
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
         """As `Subject.reset`; a Gymnasium reference starts from seeds and reports the draws they led to."""
         for lane, env in enumerate(self._envs):
             if mask[lane]:
-                with self._recording(lane, int(seeds[lane])) as drawn, self._traced():
+                with self._recording(lane, int(seeds[lane])) as drawn, self._traced(lane):
                     obs, info = env.reset(seed=int(seeds[lane]))
                 self._obs[lane] = self._border.shown(env.observation_space, obs)
                 self._masks[lane] = info.get("action_mask")
@@ -147,7 +150,7 @@ class GymnasiumSubject:
         for lane, env in enumerate(self._envs):
             action = self._border.taken(env.action_space, actions[lane])
             known = self._reached()
-            with self._recording(lane) as drawn, self._traced():
+            with self._recording(lane) as drawn, self._traced(lane):
                 obs, reward, terminated, truncated, info = env.step(action)
             new_branches[lane] = self._reached() - known
             self._obs[lane] = self._border.shown(env.observation_space, obs)
@@ -157,7 +160,7 @@ class GymnasiumSubject:
             step_draws.append(drawn)
         columns = (np.stack(column) for column in zip(*rows, strict=True))
         outputs: Arrays = {**dict(zip(OUTPUTS, columns, strict=True)), **self._mask()}
-        if self._tracer is not None:
+        if self._guides:
             outputs["new_branches"] = new_branches
         return Observed(outputs, self._state(), _stack(step_draws))
 
@@ -165,13 +168,25 @@ class GymnasiumSubject:
         for lane, env in enumerate(self._envs):
             self._write_state(env, {name: values[lane] for name, values in state.items()})
 
+    def watch(self, lanes: np.ndarray) -> None:
+        """From now on, watch the branches of the environment's own code in these lanes, which are compared."""
+        if self._watcher is None:
+            self._watcher = Watcher(self)
+        self._watched = lanes
+
+    def seen(self) -> Seen:
+        """What was watched so far; nothing is watched any more until `watch` is called again."""
+        self._watched = np.zeros(self.num_envs, np.bool_)
+        return Seen([], [], visible=False) if self._watcher is None else self._watcher.seen()
+
     def trace(self) -> None:
-        """From now on, watch the environment's own code: steps also show `new_branches`, those a lane was first at."""
-        self._tracer = BranchTracer(rule_files(self._envs[0]))
+        """Watch every lane from now on; steps also show `new_branches`, those a lane was first at."""
+        self.watch(np.ones(self.num_envs, np.bool_))
+        self._guides = True
 
     def branches(self) -> dict[str, list[str]]:
-        """What `trace` has seen so far, in words: branch outcomes reached and missed, functions never entered."""
-        return {} if self._tracer is None else self._tracer.report()
+        """What was watched so far, in words: branch outcomes reached and missed, functions never entered."""
+        return {} if self._watcher is None else self._watcher.report()
 
     def search(self, seed: int, tries: int, seconds: float, steps: int) -> FoundStates:
         """States from which a step takes branches that play does not, and `steps` actions; needs a single lane."""
@@ -194,11 +209,12 @@ class GymnasiumSubject:
         name = self._name_step_draws if seed is None else self._name_reset_draws
         drawn.update(name(taken_calls(self._envs[lane], drawn_by)))
 
-    def _traced(self) -> contextlib.AbstractContextManager[Any]:
-        return contextlib.nullcontext() if self._tracer is None else self._tracer
+    def _traced(self, lane: int) -> contextlib.AbstractContextManager[Any]:
+        watched = self._watcher is not None and self._watched[lane]
+        return self._watcher if watched and self._watcher is not None else contextlib.nullcontext()
 
     def _reached(self) -> int:
-        return 0 if self._tracer is None else len(self._tracer.reached)
+        return 0 if self._watcher is None else self._watcher.known
 
     def _mask(self) -> Arrays:
         """Legal actions, where the environment reports them in `info` as Gymnasium's Taxi does."""
