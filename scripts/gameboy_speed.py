@@ -101,11 +101,13 @@ def own_rom(path: str) -> bytes:
 
 def machine() -> dict[str, Any]:
     """Where this ran, and how busy it was."""
-    from overclock.bench.machine import code_version, cpu_model
+    from overclock.bench.machine import code_version
+    from overclock.processor import processor
 
     return {
-        "cpu": cpu_model(), "cores": os.cpu_count(), "load": os.getloadavg()[0], "python": platform.python_version(),
-        "pyboy": VERSION, **vars(code_version(Path(__file__).parents[1] / "src" / "overclock")),
+        "cpu": processor().model, "cores": os.cpu_count(), "load": os.getloadavg()[0],
+        "python": platform.python_version(), "pyboy": VERSION,
+        **vars(code_version(Path(__file__).parents[1] / "src" / "overclock")),
     }  # fmt: skip
 
 

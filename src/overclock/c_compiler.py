@@ -16,6 +16,7 @@ from overclock.errors import MissingError, OverclockError
 
 COMPILERS = ("cc", "gcc", "clang")
 SECONDS = 600  # a compiler that takes longer is given up
+VERSION_SECONDS = 30
 ABSENT = "there is no C compiler"
 REMEDY = "install gcc or clang, or name yours in the variable CC"
 ANSWER = 42
@@ -45,6 +46,24 @@ def c_compiler() -> list[str] | None:
     """What $CC says, or the first of the usual names that is on the PATH."""
     wished = os.environ.get("CC", "").strip()
     return shlex.split(wished) if wished else next(([name] for name in COMPILERS if shutil.which(name)), None)
+
+
+def c_compiler_version() -> str | None:
+    """The first line of what the C compiler calls itself; None where there is none that answers."""
+    words = c_compiler()
+    return None if words is None else _version(tuple(words))
+
+
+@functools.cache
+def _version(compiler: tuple[str, ...]) -> str | None:
+    try:
+        answer = subprocess.run(
+            [*compiler, "--version"], capture_output=True, text=True, errors="replace", check=True,
+            timeout=VERSION_SECONDS, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip().partition("\n")[0] or None
 
 
 def c_compiler_fault(flags: tuple[str, ...] = ()) -> str:

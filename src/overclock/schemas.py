@@ -19,6 +19,7 @@ SCHEMAS: Mapping[str, tuple[str, ...]] = {  # what a result calls its schema -> 
     "overclock.mutate/1": ("overclock.verify.mutation.result:MutationReport",),
     "overclock.mutants/1": ("overclock.verify.mutation.result:MutantList",),
     "overclock.localise/1": ("overclock.recipe.studies.localise_result:LocaliseReport",),
+    "overclock.redteam/1": ("overclock.recipe.redteam.result:RedteamReport",),
     "overclock.replay/1": ("overclock.verify.repro.replay:ReplayReport",),
     "overclock.report/1": ("overclock.report.page:PageReport",),
     "overclock.bench/1": ("overclock.bench.results:Throughput",),

@@ -17,6 +17,7 @@ import overclock
 from overclock.bench.results import Code, Machine, Memory
 from overclock.cores import cores
 from overclock.errors import MissingError
+from overclock.processor import processor
 
 Device = Any  # jax.Device, which type checkers take for a variable
 GIT_SECONDS = 10  # a file system that answers later is not waited for
@@ -39,7 +40,7 @@ def describe(device: Device) -> Machine:
     return Machine(
         device=device.device_kind,
         platform=device.platform,
-        cpu=cpu_model(),
+        cpu=processor().model,
         cores=cores(),
         os=f"{platform.system()} {platform.machine()}",
         python=platform.python_version(),
@@ -69,15 +70,6 @@ def _git(folder: Path, *words: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return said.stdout.strip()
-
-
-def cpu_model() -> str:
-    """The processor's name, as far as the system tells it."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def peak_memory(device: Device) -> Memory:

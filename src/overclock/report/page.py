@@ -74,7 +74,7 @@ def html(verify: VerifyReport | None, bench: Throughput | None) -> str:
         **({} if verify is None else _verified(verify)), bench=bench, **({} if bench is None else _measured(bench)),
         commands=[*([verify.command] if verify else []), *([bench.command] if bench else [])],
         date=verify.date if verify else bench.date if bench else "",
-        versions=_versions(verify, bench),
+        versions=_versions(verify, bench), machine=_machine(verify, bench),
     )  # fmt: skip
 
 
@@ -118,3 +118,10 @@ def _versions(verify: VerifyReport | None, bench: Throughput | None) -> dict[str
     if verify:
         return verify.versions
     return {name: getattr(bench.machine, name) for name in ("python", "jax", "numpy")} if bench else {}
+
+
+def _machine(verify: VerifyReport | None, bench: Throughput | None) -> str:
+    """The processor, as far as it is known."""
+    if verify:
+        return "" if verify.processor is None else str(verify.processor)
+    return bench.machine.cpu if bench else ""

@@ -8,7 +8,7 @@ from overclock.report.transfer import groups_table
 from overclock.verify.margins import warnings_of
 from overclock.verify.reach.reached import reached_lines
 from overclock.verify.result import VerifyReport
-from overclock.verify.text import adequacy_text
+from overclock.verify.text import adequacy_text, made_with
 from overclock.verify.transfer.result import TransferLevel
 
 
@@ -42,4 +42,4 @@ def _verified(verify: VerifyReport) -> list[str]:
     if verify.adequacy is not None:
         said = adequacy_text(verify.adequacy)
         parts.append(f"{said[0].upper()}{said[1:]}\n")
-    return parts
+    return [*parts, f"Computed on {made_with(verify)}.\n"]

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -78,8 +78,10 @@ class Field:
 
 MASK = Field("action_mask")
 """Which actions are legal: no contract needs to name it, it is compared exactly wherever a side shows it."""
+OVERFLOWED = Field("overflow")
+"""Whether room ran out: compared wherever the performance side tells it; a reference's room never does."""
 NAMED_FIRST = (*FLAGS, "reward")
-NAMED_LAST = (MASK.name, "obs")
+NAMED_LAST = (OVERFLOWED.name, MASK.name, "obs")
 
 
 def causes_first(name: str) -> int:
@@ -165,8 +167,8 @@ class Contract:
 
     @property
     def compared(self) -> tuple[Field, ...]:
-        """Every field, and the action mask, in the order of `causes_first`: what each comparison has to look at."""
-        return tuple(sorted((*self.fields, MASK), key=lambda field: causes_first(field.name)))
+        """Every field, the action mask and overflow, in the order of `causes_first`: what each comparison looks at."""
+        return tuple(sorted((*self.fields, MASK, OVERFLOWED), key=lambda field: causes_first(field.name)))
 
     @property
     def strays(self) -> dict[str, dict[str, Any]]:
@@ -202,6 +204,7 @@ class Twin:
     unreached: tuple[Excuse, ...] = ()  # branches of the reference that no comparison can take, and why
     beyond_end: bool = False  # also compare steps after an end, from the states that the reference shows there
     prepare: EntryPoint | str | None = None  # a function that fetches or builds the reference, or says what it lacks
+    reference_in_c: bool = False  # the reference is compiled by the C compiler of this machine
 
     def __post_init__(self) -> None:
         if not self.contracts:
@@ -216,6 +219,10 @@ class Twin:
     def backend(self) -> Backend | None:
         """What computes the performance side, where it was told: None is XLA, or what a plan for training chooses."""
         return dict(self.performance.options).get("backend") if self.performance.kernels else None
+
+    def compiled_from_c(self, levels: Collection[int]) -> bool:
+        """Whether these levels run code that this machine's C compiler made; level 4 may train by a kernel in C."""
+        return self.reference_in_c or self.backend == "c" or (4 in levels and self.performance.kernels)
 
     def performance_in(self, precision: Precision) -> SubjectSpec:
         """The performance side, computing in this precision, on the CPU unless its backend is CUDA."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from overclock.backends import Backend
 from overclock.errors import MissingError, UsageError
+from overclock.processor import processor
 from overclock.progress import Progress, silent
 from overclock.verify.contract import Twin
 from overclock.verify.levels import LEVELS, Settings
@@ -113,7 +114,8 @@ def verify(
         seed=seed,
         command=_command(found.target, episodes, seed, levels, plant, twin.backend, keep_going),
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        versions=versions(),
+        versions=versions(c_compiler=twin.compiled_from_c(levels)),
+        processor=processor(),
     )
     if differs not in (1, 2, 3):
         return report

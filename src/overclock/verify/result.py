@@ -4,6 +4,7 @@ import dataclasses
 from typing import Literal
 
 from overclock.backends import Backend
+from overclock.processor import Processor
 from overclock.results import absent
 from overclock.verify.contract import Field, Precision
 from overclock.verify.interaction.result import InteractionLevel
@@ -39,7 +40,7 @@ class VerifyReport:
     `repro`, `returns_alone` and `unexplained` are None unless a level found a difference: the shortest episode that
     shows it, what returns say of it, and why no episode could be found. `tests` are the pytest files that were written,
     `adequacy` the last result of `mutate`, `planted` a bug that was put into the performance side. `margins` have every
-    tolerance of levels 1 to 3; older reports lack them.
+    tolerance of levels 1 to 3; `processor` is what computed it. Older reports lack both.
     """
 
     schema: Literal["overclock.verify/1"] = "overclock.verify/1"
@@ -61,6 +62,7 @@ class VerifyReport:
     command: str
     date: str
     versions: dict[str, str]
+    processor: Processor | None = absent()
 
     @property
     def run(self) -> list[RunLevel]:

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from overclock.verify.rollout.result import ComparisonResult, Divergence
 
 
+def made_with(report: "VerifyReport | MutationReport") -> str:
+    """What computed a result, in a line: the processor, and the versions of the programs."""
+    programs = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    return programs if report.processor is None else f"{report.processor}; {programs}"
+
+
 def as_kernel(backend: str | None) -> str:
     """What follows the name of an environment that is a kernel."""
     return {"c": " as a C kernel", "cuda": " as a CUDA kernel"}.get(backend or "", "")
@@ -60,6 +66,8 @@ def level_text(level: "LevelResult") -> str:
             found += f"; {walked.sentence}{' (a proof)' if walked.proof else ''}"
         if level.envelope is not None and level.envelope.verdict == "pass":
             found += f"; {level.envelope.sentence}"
+        if level.outcomes is not None and level.outcomes.verdict == "pass":
+            found += f"; {level.outcomes.sentence}"
         if level.search is not None:
             found += f"; {search_text(level.search)}"
         if level.reached is not None:
@@ -110,7 +118,7 @@ def where_text(level: "LevelResult") -> str | None:
         if excused:
             flags = f"{excused[0].excused_flags:,} of {excused[0].excusable_flags:,} flags"
             return f"{flags} differ next to a threshold, more than rounding explains"
-        parts = (level.exhaustive, level.envelope)
+        parts = (level.exhaustive, level.envelope, level.outcomes)
         said = next((part.sentence for part in parts if part is not None and part.verdict != "pass"), None)
         incomplete = level.reached is not None and not level.reached.complete
         return inconclusive_text(level.reached) if said is None and level.reached and incomplete else said

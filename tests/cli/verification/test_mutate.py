@@ -9,7 +9,7 @@ import pytest
 from overclock.cli import main
 from overclock.cli.verification.mutate import change
 from overclock.results import decode
-from overclock.verify.mutation.mutate import EXAMINING
+from overclock.verify.mutation.mutate import EXAMINING, TimeIsUpError
 from overclock.verify.mutation.result import MutationReport
 
 SURVIVOR = {
@@ -51,7 +51,7 @@ def asked(monkeypatch):
     """`mutate` answered at once; gives the arguments it was called with."""
     calls = []
 
-    def answer(*arguments):
+    def answer(*arguments, until_found, minutes):
         calls.append(arguments[:-1])
         return decode(MutationReport, REPORT)
 
@@ -111,11 +111,11 @@ def test_only_registered_environments_can_be_mutated(target, asked, capsys):
     [
         ([], 7, "interrupted; 7 examined mutants are kept, and the same command goes on from there\n"),
         ([], 0, "interrupted before this run had examined a mutant; the same command tries again\n"),
-        (["--sample", "9"], 7, "interrupted; nothing of a --sample is kept\n"),
+        (["--sample", "9"], 7, "interrupted; 7 examined mutants are kept, and the same command goes on from there\n"),
     ],
 )
 def test_an_interrupt_says_what_is_kept(words, examined, sentence, monkeypatch, capsys):
-    def interrupted(*arguments):
+    def interrupted(*arguments, **options):
         arguments[-1]("recording", 1, 1)
         arguments[-1](EXAMINING, examined, 10)
         raise KeyboardInterrupt
@@ -123,6 +123,16 @@ def test_an_interrupt_says_what_is_kept(words, examined, sentence, monkeypatch, 
     monkeypatch.setattr("overclock.verify.mutation.mutate.mutate", interrupted)
     assert main(["mutate", "cartpole", *words]) == 130
     assert capsys.readouterr().err.endswith(sentence)
+
+
+def test_when_the_time_is_up_nothing_is_lost_and_nothing_is_judged(monkeypatch, capsys):
+    def late(*arguments, until_found, minutes):
+        assert (until_found, minutes) == (True, 2.5)
+        raise TimeIsUpError(7, 10)
+
+    monkeypatch.setattr("overclock.verify.mutation.mutate.mutate", late)
+    assert main(["mutate", "cartpole", "--minutes", "2.5", "--until-found"]) == 3
+    assert "7 of 10 mutants are examined and kept, and the same command goes on" in capsys.readouterr().err
 
 
 def test_list_shows_every_mutant_without_running_one(capsys):
@@ -163,4 +173,4 @@ def test_a_sample_of_cartpole(tmp_path):
     levels = {level["name"]: level["killed"] for level in report["per_level"].values()}
     assert levels == {"property": 3, "interaction": 3, "rollout": 3}
     assert report["command"] == "overclock mutate cartpole-v1 --episodes 20 --seed 5 --sample 3"
-    assert list(tmp_path.iterdir()) == []  # a sample is not kept
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []  # a sample is not kept

@@ -12,6 +12,8 @@ pytest.importorskip("matplotlib", reason="the page needs the extra 'report'")
 from level_results import verify_report
 
 from overclock.cli import main
+from overclock.processor import processor
+from overclock.results import encode
 from overclock.verify.sides.process import CouldNotVerifyError
 
 HOUSE = "verify.subjects_shrink:twin"
@@ -44,6 +46,17 @@ def test_a_planted_run_has_a_folder_of_its_own(here, capsys):
     assert (planted / "repro" / "1" / "repro.json").exists()
     assert (here / "runs/verify-verify.subjects_shrink.twin/report.json").read_text() == genuine
     capsys.readouterr()
+
+
+def test_console_object_and_page_name_the_processor_and_the_versions(here, capsys):
+    assert main(QUICK) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    kept = json.loads((here / "runs/verify-verify.subjects_shrink.twin/report.json").read_text())["verify"]
+    assert kept["processor"] == encode(processor())
+    for said in (str(processor()), *(f"{name} {version}" for name, version in kept["versions"].items())):
+        assert said in shown
+        for page in ("report.html", "report.md"):
+            assert said in (here / "runs/verify-verify.subjects_shrink.twin" / page).read_text()
 
 
 def test_a_difference_is_told_before_returns_alone_are_compared(here, capsys, monkeypatch):

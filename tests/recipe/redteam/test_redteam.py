@@ -8,6 +8,7 @@ import json
 import types
 
 import pytest
+from schema_checks import as_json, require_valid
 
 from overclock.cli.verification.redteam import Redteam
 from overclock.env import check
@@ -31,6 +32,7 @@ from overclock.recipe.redteam.cheats import HONEST, edited, honest_files
 from overclock.recipe.redteam.frauds import ALL_IS_WELL
 from overclock.recipe.redteam.grading_folder import frozen_candidate, grader_files
 from overclock.recipe.redteam.own_randomness import OWN_RANDOMNESS
+from overclock.recipe.redteam.result import JudgedCheat, JudgedControl, RedteamReport, Rejection
 from overclock.recipe.sandbox import best
 
 ALL = {cheat.name: cheat for cheat in find_cheats()}
@@ -154,9 +156,10 @@ def test_a_forged_inspection_has_every_entry_of_a_real_one():
 @pytest.mark.long
 def test_every_cheat_is_caught_and_the_honest_candidate_is_not(judges):
     report = redteam(timeout=240.0)
-    assert [one["name"] for one in report["cheats"] if not one["caught"]] == []
-    assert report["control"]["passed"], report["control"]
-    behind = {one["name"]: [layer["layer"] for layer in one["layers"][1:]] for one in report["cheats"]}
+    require_valid(as_json(report), "overclock.redteam/1")
+    assert [one.name for one in report.cheats if not one.caught] == []
+    assert report.control.passed, report.control
+    behind = {one.name: [layer.layer for layer in one.layers[1:]] for one in report.cheats}
     given_away = [name for name in ALL if name not in PASS_THE_SCAN | {"own-auto-reset"}]
     assert [name for name in given_away if ALL[name].level is not None and not behind[name]] == []
 
@@ -209,20 +212,14 @@ def test_a_candidate_is_judged_until_a_level_rejects_it(judges, place, text, wro
 
 
 def report(caught=True, passed=True):
-    cheat = {
-        "name": "hangs",
-        "what": "never comes back",
-        "by": "dynamic",
-        "sentence": "It was stopped.",
-        "seconds": 2.4,
-    }
-    layers = [{"layer": layer, "sentence": "It was stopped."} for layer in ("static", "dynamic")] if caught else []
-    control = {**cheat, "name": HONEST, "passed": passed, "layers": []}
-    return {
-        "schema": "overclock.redteam/1", "caught": int(caught), "total": 1, "sandbox": "bubblewrap", "seed": 7,
-        "caught_without_scan": int(caught), "scan": True,
-        "seconds": 3.2, "cheats": [{**cheat, "caught": caught, "layers": layers}], "control": control,
-    }  # fmt: skip
+    told = {"what": "never comes back", "by": "dynamic", "sentence": "It was stopped.", "seconds": 2.4}
+    layers = [Rejection(layer, "It was stopped.") for layer in ("static", "dynamic")] if caught else []
+    return RedteamReport(
+        caught=int(caught), caught_without_scan=int(caught), total=1, scan=True,
+        cheats=[JudgedCheat(name="hangs", **told, layers=layers, caught=caught, wall="dynamic")],
+        control=JudgedControl(name=HONEST, **told, layers=[], caught=not passed, passed=passed),
+        sandbox="bubblewrap", seed=7, seconds=3.2,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -234,17 +231,19 @@ def report(caught=True, passed=True):
     ],
 )
 def test_the_command_shows_a_table_and_tells_by_its_exit_code(monkeypatch, capsys, given, code, shown):
-    monkeypatch.setattr("overclock.recipe.redteam.run.redteam", lambda *arguments: given)
+    monkeypatch.setattr("overclock.recipe.redteam.run.redteam", lambda *_, **__: given)
     assert Redteam().run() == code
     out = capsys.readouterr().out
     assert shown in out
-    assert f"{given['caught']} of 1 caught" in out
+    assert f"{given.caught} of 1 caught" in out
 
 
 def test_the_command_writes_json(monkeypatch, capsys):
-    monkeypatch.setattr("overclock.recipe.redteam.run.redteam", lambda *arguments: report())
+    monkeypatch.setattr("overclock.recipe.redteam.run.redteam", lambda *_, **__: report())
     assert Redteam(json=True).run() == 0
-    assert json.loads(capsys.readouterr().out) == report()
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == as_json(report())
+    require_valid(printed, "overclock.redteam/1")
 
 
 @pytest.fixture
@@ -281,18 +280,18 @@ def told(monkeypatch, judges, practice):
 def test_the_seed_is_drawn_when_every_candidate_is_frozen(told):
     found = redteam()
     assert told == [HONEST, *ALL, "draw"]
-    assert (found["schema"], found["seed"], found["total"]) == ("overclock.redteam/1", 11, len(ALL))
-    assert found["control"]["passed"]
-    caught = {cheat["name"] for cheat in found["cheats"] if cheat["caught"]}
+    assert (found.seed, found.total) == (11, len(ALL))
+    assert found.control.passed
+    caught = {cheat.name for cheat in found.cheats if cheat.caught}
     assert caught == {name for name in ALL if "x" in name}
-    assert found["caught"] == found["caught_without_scan"] == len(caught)
-    assert {cheat["wall"] for cheat in found["cheats"]} >= {"dynamic", "sandbox", "level 1", "held-out, as used"}
+    assert found.caught == found.caught_without_scan == len(caught)
+    assert {cheat.wall for cheat in found.cheats} >= {"dynamic", "sandbox", "level 1", "held-out, as used"}
 
 
 def test_one_cheat_may_be_tried_alone(told):
-    (cheat,) = redteam(only="exits-quietly")["cheats"]
+    (cheat,) = redteam(only="exits-quietly").cheats
     assert told == [HONEST, "exits-quietly", "draw"]
-    assert [layer["layer"] for layer in cheat["layers"]] == ["static", "dynamic"]
+    assert [one.layer for one in cheat.layers] == ["static", "dynamic"]
 
 
 def test_the_kinds_are_many_and_each_says_what_it_does_and_what_catches_it(capsys):

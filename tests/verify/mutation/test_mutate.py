@@ -22,7 +22,7 @@ from overclock.verify.mutation import state as mutation_state
 from overclock.verify.mutation.journal import Journal
 from overclock.verify.mutation.levels import Examiner, Outcome, examining
 from overclock.verify.mutation.mutants import Mutant, mutants_of, mutate_source
-from overclock.verify.mutation.mutate import examine_all, mutate, side_by_side, sources_of
+from overclock.verify.mutation.mutate import TimeIsUpError, examine_all, mutate, side_by_side, sources_of
 from overclock.verify.mutation.recording import LONGEST, _episodes, longest, record
 from overclock.verify.mutation.report import last_result, report
 from overclock.verify.mutation.result import KilledShare
@@ -214,7 +214,7 @@ class Scripted:
     def __init__(self, killed, unchanged=(False, False)):
         self.killed, self.unchanged, self.examined = killed, list(unchanged), []
 
-    def examine(self, mutant, levels=(1, 2, 3)):
+    def examine(self, mutant, levels=(1, 2, 3), until_found=False):
         self.examined.append(mutant.id)
         killed = self.unchanged.pop(0) if mutant.id == "unchanged" else mutant.id in self.killed
         return {1: Outcome(killed, "difference", "here") if killed else Outcome(False)}
@@ -255,6 +255,25 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
     assert again.examined == ["unchanged", "c", "unchanged"]
     assert {name: outcome[1].killed for name, outcome in found.items()} == {"a": True, "b": False, "c": False}
     assert Journal(path, "another state").known == {}
+
+
+def test_no_mutant_begins_after_the_deadline_and_the_next_run_goes_on(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    late = Scripted({"a"})
+    assert examine_all([late], [RULES], some("a", "b"), Journal(path, "now"), deadline=0.0) == {}
+    assert late.examined == ["unchanged", "unchanged"]
+    assert len(examine_all([Scripted({"a"})], [RULES], some("a", "b"), Journal(path, "now"))) == 2
+
+
+@pytest.mark.long
+def test_a_sample_is_resumed_and_leaves_nothing_behind(pile, tmp_path, monkeypatch):
+    monkeypatch.setattr(equivalent_mutants, "file_of", lambda spec: None)
+    run = functools.partial(mutate, SPEC.id, episodes=20, jobs=1, timeout=SECONDS, folder=tmp_path, sample_size=2)
+    with pytest.raises(TimeIsUpError, match="0 of 2 mutants"):
+        run(minutes=1e-9)
+    assert [path.name for path in tmp_path.iterdir()] == ["mutate-pile-v0-sample-2-seed-0.journal.jsonl"]
+    assert run().planted == 2
+    assert list(tmp_path.iterdir()) == []
 
 
 # ---- what a result depends on ----
@@ -325,6 +344,11 @@ def test_side_by_side_uses_every_worker_and_ends_at_the_first_error():
     assert dict(side_by_side([meet, meet], [1, 2])) == {1: 2, 2: 4}
     with pytest.raises(ZeroDivisionError):
         dict(side_by_side([lambda item: 1 // item], [0, 1]))
+
+
+def test_side_by_side_begins_nothing_after_it_was_told_to_stop():
+    answers = iter([True, False])
+    assert dict(side_by_side([lambda item: item], [1, 2, 3], lambda: next(answers))) == {1: 1}
 
 
 SETTINGS = {"episodes": 20, "seed": 0, "sample": None, "timeout": 60.0, "command": "overclock mutate pile-v0"}
@@ -445,9 +469,9 @@ def test_a_whole_run_counts_explains_and_is_kept(pile, tmp_path, monkeypatch):
     assert last_result(SPEC.id, tmp_path).stale == [*SOURCES, "pile/twin.py", "versions"]
 
 
-@pytest.mark.parametrize("arguments", [{"episodes": 0}, {"sample_size": 0}, {"jobs": 0}])
+@pytest.mark.parametrize("arguments", [{"episodes": 0}, {"sample_size": 0}, {"jobs": 0}, {"minutes": 0}])
 def test_numbers_that_make_no_sense_are_refused(arguments):
-    with pytest.raises(UsageError, match="must be at least 1, got 0"):
+    with pytest.raises(UsageError, match=r"must be (at least 1|a positive number), got 0"):
         mutate("cartpole", **arguments)
 
 

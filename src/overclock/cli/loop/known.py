@@ -22,8 +22,9 @@ def run_known(
     names: Sequence[str], place: Path | None, options: "RunOptions", measure: bool, mutants: int, json: bool
 ) -> int:
     """Translate them one after the other; 0 if every one holds. `mutants` are planted in each of them."""
-    from overclock.bench import machine
+    from overclock.cores import cores
     from overclock.files import check_folder
+    from overclock.processor import processor
     from overclock.recipe.studies.known_environments import chosen, translate_known
     from overclock.versions import versions
 
@@ -53,7 +54,7 @@ def run_known(
                 print(line(rows[-1]), flush=True)
     held = sum(row["outcome"] == "done" for row in rows)
     if json:
-        about = {"cpu": machine.cpu_model(), "cores": machine.cores(), "versions": versions()}
+        about = {"cpu": str(processor()), "cores": cores(), "versions": versions()}
         date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         command = repeated(names, place, measure, mutants)
         output.emit({"schema": SCHEMA, "held": held, "rows": rows, "date": date, "command": command, **about})

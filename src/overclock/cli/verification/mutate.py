@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from overclock.cli import output
 from overclock.cli.arguments import EnvId
+from overclock.verify.text import made_with
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,11 +23,12 @@ class Mutate:
 
     Levels 1, 2 and 3 examine every mutant on their own, against one recording of the reference. The result is kept in
     runs/mutate-ENV.json, where `overclock verify` finds it. Ctrl-C keeps what was found so far; the same command goes
-    on from there. Exit code 0: the share found is at least the threshold; 1: below.
+    on from there. Exit code 0: the share found is at least the threshold; 1: below; 3: the time was up before.
 
     Examples:
       overclock mutate cartpole
       overclock mutate cartpole --sample 20 --json
+      overclock mutate hopper --sample 100 --until-found --jobs 16 --minutes 30
       overclock mutate cartpole --list
     """
 
@@ -35,7 +37,7 @@ class Mutate:
     threshold: float = 0.95
     """The share of mutants that the levels must find together."""
     sample: int | None = None
-    """Examine only so many, chosen at random by the seed; the result is not kept."""
+    """Examine only so many, chosen at random by the seed; `overclock verify` does not show the result."""
     episodes: int = 100
     """Random episodes of level 3."""
     seed: int = 0
@@ -44,6 +46,8 @@ class Mutate:
     """Mutants examined side by side; by default one per core, at most 8."""
     timeout: float = 60.0
     """Seconds after which a mutant that does not answer counts as found."""
+    minutes: float | None = None
+    """Begin no further mutant after so many minutes; the same command goes on from there."""
     until_found: bool = False
     """Do not show a mutant that one level has found to the next level: quicker, with the same score."""
     list: bool = False
@@ -86,6 +90,7 @@ class Mutate:
                     self.jobs,
                     heard,
                     until_found=self.until_found,
+                    minutes=self.minutes,
                 )
         except KeyboardInterrupt:
             raise KeyboardInterrupt(self._kept(examined)) from None
@@ -99,8 +104,6 @@ class Mutate:
 
     def _kept(self, examined: int) -> str:
         """What an interrupt leaves behind."""
-        if self.sample is not None:
-            return "interrupted; nothing of a --sample is kept"
         if not examined:
             return "interrupted before this run had examined a mutant; the same command tries again"
         return f"interrupted; {examined} examined mutants are kept, and the same command goes on from there"
@@ -139,6 +142,7 @@ def show(report: "MutationReport") -> None:
     if report.not_run:
         print(f"{report.not_run} more are in code that {report.env} shares with other environments and does not run")
     print(report.command)
+    print(made_with(report))
     if report.survivors:
         print()
         show_mutants(report.survivors, "survivors")

@@ -2,10 +2,13 @@
 
 import dataclasses
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from overclock.cli import output
 from overclock.errors import UsageError
+
+if TYPE_CHECKING:
+    from overclock.recipe.redteam.result import RedteamReport
 
 
 @dataclasses.dataclass
@@ -60,26 +63,21 @@ class Redteam:
             output.emit(report)
         else:
             show(report)
-        return 0 if report["caught"] == report["total"] and report["control"]["passed"] else 1
+        return 0 if report.caught == report.total and report.control.passed else 1
 
 
-def show(report: dict[str, Any]) -> None:
+def show(report: "RedteamReport") -> None:
     """The report as a table for people."""
     rows = [
-        [
-            cheat["name"],
-            cheat["what"],
-            ", ".join(layer["layer"] for layer in cheat["layers"]) or "NOT CAUGHT",
-            f"{cheat['seconds']:.0f}",
-        ]
-        for cheat in report["cheats"]
+        [cheat.name, cheat.what, ", ".join(one.layer for one in cheat.layers) or "NOT CAUGHT", f"{cheat.seconds:.0f}"]
+        for cheat in report.cheats
     ]
-    title = f"sandbox: {report['sandbox']}, seed {report['seed']}, {report['seconds']:.0f} s"
+    title = f"sandbox: {report.sandbox}, seed {report.seed}, {report.seconds:.0f} s"
     output.table(["cheat", "what it does", "caught by", "s"], rows, title=title)
-    control = report["control"]
-    if control["passed"]:
+    control = report.control
+    if control.passed:
         print("The honest candidate passed.")
     else:
-        print(f"The honest candidate was caught by {control['by']}: {control['sentence']}")
-    behind = "" if not report["scan"] else f", {report['caught_without_scan']} also without the static scan"
-    print(f"{report['caught']} of {report['total']} caught{behind}")
+        print(f"The honest candidate was caught by {control.by}: {control.sentence}")
+    behind = "" if not report.scan else f", {report.caught_without_scan} also without the static scan"
+    print(f"{report.caught} of {report.total} caught{behind}")

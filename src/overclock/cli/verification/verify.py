@@ -16,6 +16,7 @@ from overclock.verify.text import (
     closing_lines,
     divergence_text,
     level_text,
+    made_with,
     performance_name,
     repro_lines,
     worst_text,
@@ -176,6 +177,7 @@ def show(report: "VerifyReport") -> None:
     if report.tests is not None:
         count, folder = len(report.tests), Path(report.tests[0]).parent
         print(f"tests: {count} pytest files and their {count} data files in {folder}")
+    print(made_with(report))
     for said in repro_lines(report):
         print(said)
 

@@ -111,6 +111,7 @@ def _jax_rust(in_jax: Twin, plan: str) -> Twin:
         scenarios=None,
         modules=None,
         prepare="overclock.vector.native:extension",
+        reference_in_c=False,
     )
 
 
@@ -144,6 +145,7 @@ def _twin(name: str, frameskip: int, continuous: bool, scenarios: str, plan: str
         transfer=f"overclock.envs.pong.transfer:{plan}",
         lanes=1024,
         prepare="overclock.envs.pong.library:prepare",
+        reference_in_c=True,
     )
 
 

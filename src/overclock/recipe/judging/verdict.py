@@ -142,6 +142,7 @@ def count(level: JudgedLevel) -> tuple[int, int]:
     elif isinstance(level, RolloutLevel):
         outcomes = [field.passed for comparison in level.comparisons for field in comparison.fields]
         outcomes += [] if level.reached is None else [level.reached.complete]
+        outcomes += [] if level.outcomes is None else [level.outcomes.verdict == "pass"]
     else:
         outcomes = [group.verdict == "equivalent" for group in level.groups]
     return sum(outcomes), len(outcomes)
@@ -248,6 +249,11 @@ def _rollout(level: RolloutLevel) -> Failure:
         said = [f"No comparison took {one.text}." for one in level.reached.missing]
         said += [f"{one[0].upper()}{one[1:]}." for one in level.reached.unusable]
         return failure(3, ["Whole episodes agree, but branches of the reference were not compared.", *said])
+    outcomes = level.outcomes
+    if not found and outcomes is not None and outcomes.verdict == "fail":
+        first = outcomes.first
+        where = {} if first is None else {"field": first.field, "step": first.step}
+        return failure(3, [f"Every step is right on its own, but {outcomes.sentence}."], **where)
     if not found:  # flags excused too often, or what is compared beside episodes alone
         return failure(3, [f"Whole episodes agree, but {where_text(level)}."])
     first, precision = min(found, key=lambda one: one[0].step)

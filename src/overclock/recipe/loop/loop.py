@@ -8,6 +8,7 @@ is an event of the run's journal (runs/session.py), so that a killed run goes on
 import dataclasses
 from collections.abc import Iterator, Sequence
 
+from overclock.processor import processor
 from overclock.recipe.judging.hygiene.frozen import Frozen
 from overclock.recipe.judging.hygiene.program_hash import program_hash
 from overclock.recipe.judging.judged_by import store_rules
@@ -118,6 +119,7 @@ class Loop:
             "levels": list(project.judging.levels),
             "limits": dataclasses.asdict(project.limits),
             "versions": versions(),
+            "processor": str(processor()),
             "options": dataclasses.asdict(self.context.options.steps),
             "rules": store_rules(self.context.run.journal, project, self.context.briefing.scenarios),
             **self.context.remembered,

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from overclock.processor import processor
 from overclock.recipe.judging.hygiene.frozen import Frozen
 from overclock.recipe.judging.hygiene.program_hash import program_hash
 from overclock.recipe.judging.judged_by import store_rules
@@ -146,6 +147,7 @@ def _about(project: Project, sandbox: str) -> dict[str, Any]:
         "levels": list(project.judging.levels),
         "limits": dataclasses.asdict(project.limits),
         "versions": versions(),
+        "processor": str(processor()),
         "candidate_sandbox": sandbox,
         "agent_sandbox": None,
     }

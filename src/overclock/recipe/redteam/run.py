@@ -16,9 +16,9 @@ from overclock.progress import Progress, silent
 from overclock.recipe.redteam.catch import STATIC, Outcome, examine, find_candidate, handed_in
 from overclock.recipe.redteam.cheats import HONEST, find_cheats
 from overclock.recipe.redteam.judges import prepare_judges
+from overclock.recipe.redteam.result import JudgedCheat, JudgedControl, RedteamReport, Rejection
 from overclock.recipe.sandbox import by_name
 
-SCHEMA = "overclock.redteam/1"
 MOST_JOBS = 4
 
 
@@ -30,8 +30,8 @@ def redteam(
     timeout: float = 120.0,
     progress: Progress = silent,
     scan: bool = True,
-) -> dict[str, Any]:
-    """Judge all cheats (or `only` one) and the honest candidate; returns the report (overclock.redteam/1).
+) -> RedteamReport:
+    """Judge all cheats (or `only` one) and the honest candidate.
 
     Without `scan` nobody reads a candidate's text: what catches a cheat then are the walls behind the static scan.
 
@@ -60,22 +60,26 @@ def redteam(
         for done in as_completed(waiting):
             results[done.result().name] = done.result()
             progress("candidates", len(results), len(waiting))
-    control = results.pop(HONEST)
-    cheats = [{**_described(results[cheat.name]), "wall": cheat.wall} for cheat in candidates if cheat.name != HONEST]
-    return {
-        "schema": SCHEMA,
-        "caught": sum(cheat["caught"] for cheat in cheats),
-        "caught_without_scan": sum(bool({layer["layer"] for layer in cheat["layers"]} - {STATIC}) for cheat in cheats),
-        "total": len(cheats),
-        "scan": scan,
-        "cheats": cheats,
-        "control": {**_described(control), "passed": control.by is None},
-        "sandbox": confinement.title,
-        "seed": drawn,
-        "seconds": time.monotonic() - started,
-    }
+    cheats = [_cheat(results[cheat.name], cheat.wall) for cheat in candidates if cheat.name != HONEST]
+    return RedteamReport(
+        caught=sum(cheat.caught for cheat in cheats),
+        caught_without_scan=sum(any(one.layer != STATIC for one in cheat.layers) for cheat in cheats),
+        total=len(cheats),
+        scan=scan,
+        cheats=cheats,
+        control=JudgedControl(**_judged(results[HONEST]), passed=results[HONEST].by is None),
+        sandbox=confinement.title,
+        seed=drawn,
+        seconds=time.monotonic() - started,
+    )
 
 
-def _described(result: Outcome) -> dict[str, Any]:
-    layers = [{"layer": layer, "sentence": sentence} for layer, sentence in result.layers.items()]
-    return {**dataclasses.asdict(result), "caught": result.by is not None, "layers": layers}
+def _cheat(found: Outcome, wall: str) -> JudgedCheat:
+    return JudgedCheat(**_judged(found), wall=wall)
+
+
+def _judged(found: Outcome) -> dict[str, Any]:
+    """The fields of a `JudgedCandidate`."""
+    layers = [Rejection(layer, sentence) for layer, sentence in found.layers.items()]
+    own = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+    return {**own, "caught": found.by is not None, "layers": layers}

@@ -128,6 +128,7 @@ def _facts(report: RunReport) -> list[tuple[str, str]]:
         ("time", None if volatile.elapsed_s is None else _time(volatile)),
         ("started", volatile.started),
         ("versions", ", ".join(f"{name} {version}" for name, version in (volatile.versions or {}).items())),
+        ("processor", volatile.processor),
     ]
     return [(name, str(text)) for name, text in pairs if text]
 

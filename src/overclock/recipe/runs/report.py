@@ -21,6 +21,7 @@ from overclock.recipe.runs.journal import Journal
 from overclock.recipe.runs.run import Run
 from overclock.recipe.runs.status import ending, last, level_order, moment, tests
 from overclock.recipe.runs.vocabulary import Event, Facts
+from overclock.results import absent
 
 SCHEMA: Literal["overclock.run/1"] = "overclock.run/1"
 UNSANDBOXED = {"none", "UNSANDBOXED"}  # the sandbox that holds nothing back, by its name and by its title
@@ -97,6 +98,7 @@ class Volatile:
     optimisations: list[Facts]
     help_asked: list[Facts]
     verification: list[LevelReport]
+    processor: str | None = absent()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -288,6 +290,7 @@ def _volatile(run: Run, events: Sequence[Event], facts: Facts, chosen: str | Non
         optimisations=_facts(events, "optimisation", "candidate", "kept", "before", "after", "why"),
         help_asked=_facts(events, "help asked", "sentence", "how"),
         verification=[_level_report(run.journal, verdict) for verdict in _final_verdicts(events, chosen)],
+        processor=facts.get("processor"),
     )
 
 

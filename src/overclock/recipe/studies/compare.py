@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from overclock.errors import OverclockError, UsageError
 from overclock.files import write_whole
+from overclock.processor import Processor, processor
 from overclock.recipe import sandbox as sandboxes
 from overclock.recipe.judging.hygiene.frozen import Frozen
 from overclock.recipe.judging.judge import Judge
@@ -136,6 +137,7 @@ class Comparison:
     seconds: float
     date: str
     versions: dict[str, Any]
+    processor: Processor | None = absent()
     file: str | None = absent()
 
 
@@ -175,6 +177,7 @@ def compare(
         seconds=round(time.monotonic() - began, 1),
         date=now.isoformat(timespec="seconds"),
         versions=versions(),
+        processor=processor(),
     )
     path = project.folder / "runs" / f"{name}.json"
     write_whole(path, json.dumps(encode(report), indent=1).encode() + b"\n")

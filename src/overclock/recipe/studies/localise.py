@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from overclock.env import registry
+from overclock.processor import processor
 from overclock.progress import Progress, silent
 from overclock.recipe.studies.localise_code import Code, Runs, code_of, every
 from overclock.recipe.studies.localise_facts import Fact, FactFinder, Found
@@ -102,6 +103,7 @@ def localise(
         seconds=round(time.monotonic() - began, 1),
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         versions=versions(),
+        processor=processor(),
     )
 
 

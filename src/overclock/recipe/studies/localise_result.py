@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Literal
 
+from overclock.processor import Processor
 from overclock.recipe.studies.localise_facts import Fact
 from overclock.results import absent
 from overclock.verify.mutation.result import MutantFacts
@@ -84,3 +85,4 @@ class LocaliseReport:
     seconds: float
     date: str
     versions: dict[str, str]
+    processor: Processor | None = absent()

@@ -5,6 +5,7 @@ pass. The unchanged environment is examined first and must pass everything.
 """
 
 import functools
+import math
 import queue
 import threading
 import time
@@ -14,7 +15,7 @@ from typing import Any, TypeVar
 
 from overclock.cores import cores
 from overclock.env import registry
-from overclock.errors import UsageError
+from overclock.errors import OverclockError, UsageError
 from overclock.progress import Progress, silent
 from overclock.verify.contract import Twin
 from overclock.verify.mutation import equivalent_mutants
@@ -39,6 +40,18 @@ EXAMINING = "examining mutants"
 QUICK = (1, 3)  # levels without the slow checks of an environment against itself
 
 
+class TimeIsUpError(OverclockError):
+    """The time of a run was up before all mutants were examined; what was found is kept for the next run."""
+
+    exit_code = 3
+
+    def __init__(self, examined: int, total: int) -> None:
+        super().__init__(
+            f"The time is up: {examined} of {total} mutants are examined and kept, and the same command goes on from "
+            "there."
+        )
+
+
 def mutate(
     env_id: str,
     episodes: int = 100,
@@ -49,14 +62,18 @@ def mutate(
     progress: Progress = silent,
     folder: Path = FOLDER,
     until_found: bool = False,
+    minutes: float | None = None,
 ) -> MutationReport:
     """Examine an environment's mutants.
 
-    A complete run is kept in `folder` for `last_result`; an interrupted one goes on where it stopped. A sample of the
-    mutants is neither kept nor resumed. With `until_found` a mutant that one level has found is not shown to the next
-    one: that is quicker, the score is the same, and the shares of single levels are of what they were shown.
+    A complete run is kept in `folder` for `last_result`, that of a sample is not. An interrupted run goes on where it
+    stopped; `minutes` interrupt it with a `TimeIsUpError`. With `until_found` a mutant that one level has found is not
+    shown to the next one: that is quicker, the score is the same, and the shares of single levels are of what they were
+    shown.
     """
     require_some(episodes=episodes, sample=sample_size, jobs=jobs)
+    if minutes is not None and not minutes > 0:
+        raise UsageError(f"minutes must be a positive number, got {minutes:g}.")
     began = time.monotonic()
     spec = registry.spec(env_id)
     twin, sources = find_twin(spec.id).twin, sources_of(spec)
@@ -64,16 +81,17 @@ def mutate(
     equivalent = equivalent_mutants.reasons(mutants, equivalent_mutants.file_of(spec))
     settings: dict[str, Any] = {"episodes": episodes, "seed": seed, "sample": sample_size, "timeout": timeout}
     settings["until_found"] = until_found or None
-    path = None
-    if sample_size is None:
-        path = folder / f"mutate-{spec.id}.journal.jsonl"
-    else:
-        mutants = sample(mutants, sample_size, seed)
+    name = f"mutate-{spec.id}"
+    if sample_size is not None:
+        mutants, name = sample(mutants, sample_size, seed), f"{name}-sample-{sample_size}-seed-{seed}"
     state, digests = state_of(spec, sources), {module: source_digest(module) for module in sources}
-    journal = Journal(path, fingerprint(state, digests, settings))
+    journal = Journal(folder / f"{name}.journal.jsonl", fingerprint(state, digests, settings))
     recording = record(twin, episodes, seed, progress, timeout=max(timeout, 120.0))
     with examining(twin, recording, sources, timeout, jobs or available_cores()) as examiners:
-        outcomes = examine_all(examiners, sources, mutants, journal, progress, until_found)
+        deadline = math.inf if minutes is None else began + 60.0 * minutes
+        outcomes = examine_all(examiners, sources, mutants, journal, progress, until_found, deadline)
+    if len(outcomes) < len(mutants):
+        raise TimeIsUpError(len(outcomes), len(mutants))
     _require_alive(mutants, outcomes, equivalent)
     command = f"overclock mutate {spec.id} --episodes {episodes} --seed {seed}"
     command = command if sample_size is None else f"{command} --sample {sample_size}"
@@ -83,7 +101,7 @@ def mutate(
     result = report(spec.id, digests, state, mutants, outcomes, known, settings, time.monotonic() - began)
     if sample_size is None:
         save(result, folder)
-        journal.remove()
+    journal.remove()
     return result
 
 
@@ -122,8 +140,12 @@ def examine_all(
     journal: Journal,
     progress: Progress = silent,
     until_found: bool = False,
+    deadline: float = math.inf,
 ) -> dict[str, dict[int, Outcome]]:
-    """First the unchanged sources, then every mutant that the journal does not know; mutant id -> level -> outcome."""
+    """First the unchanged sources, then every mutant that the journal does not know; mutant id -> level -> outcome.
+
+    After the `deadline` (of `time.monotonic`) no mutant begins any more.
+    """
     outcomes = {mutant.id: journal.known[mutant.id] for mutant in mutants if mutant.id in journal.known}
     waiting = [mutant for mutant in mutants if mutant.id not in outcomes]
     unchanged = Mutant("unchanged", "", sources[0], 1, "", "", "", source_of(sources[0])[0])
@@ -136,7 +158,8 @@ def examine_all(
     def examine(examiner: Examiner, mutant: Mutant) -> dict[int, Outcome]:
         return examiner.examine(mutant, until_found=until_found)
 
-    for mutant, found in side_by_side([functools.partial(examine, one) for one in examiners], waiting):
+    workers = [functools.partial(examine, one) for one in examiners]
+    for mutant, found in side_by_side(workers, waiting, lambda: time.monotonic() < deadline):
         outcomes[mutant.id] = found
         journal.add(mutant.id, found)
         progress(EXAMINING, len(outcomes), len(mutants))
@@ -146,30 +169,40 @@ def examine_all(
     return outcomes
 
 
-def side_by_side(workers: Sequence[Callable[[T], R]], items: Sequence[T]) -> Iterator[tuple[T, R]]:
-    """Every item through one of the workers, a thread each; results as they come, the first error ends it all."""
+def side_by_side(
+    workers: Sequence[Callable[[T], R]], items: Sequence[T], go_on: Callable[[], bool] = lambda: True
+) -> Iterator[tuple[T, R]]:
+    """Every item through one of the workers, a thread each; results as they come, the first error ends it all.
+
+    No item begins after `go_on` has said no; those that are under way come to their end.
+    """
     tasks: queue.SimpleQueue[T] = queue.SimpleQueue()
-    results: queue.SimpleQueue[tuple[T, R | BaseException]] = queue.SimpleQueue()
+    results: queue.SimpleQueue[tuple[T, R | BaseException] | None] = queue.SimpleQueue()
     for item in items:
         tasks.put(item)
 
     def work(worker: Callable[[T], R]) -> None:
-        while True:
+        while go_on():
             try:
                 item = tasks.get_nowait()
             except queue.Empty:
-                return
+                break
             try:
                 results.put((item, worker(item)))
             except BaseException as error:
                 results.put((item, error))
                 return
+        results.put(None)
 
     # Daemons: an interrupted program does not wait for them, and closing the examiners ends what they wait for.
     for worker in workers:
         threading.Thread(target=work, args=(worker,), daemon=True).start()
-    for _ in items:
-        item, result = results.get()
+    working = len(workers)
+    while working:
+        if (ended := results.get()) is None:
+            working -= 1
+            continue
+        item, result = ended
         if isinstance(result, BaseException):
             raise result
         yield item, result

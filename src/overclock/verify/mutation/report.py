@@ -10,6 +10,7 @@ from typing import Any
 from overclock.env import registry
 from overclock.errors import UsageError
 from overclock.files import write_whole
+from overclock.processor import processor
 from overclock.results import decode, encode, extended
 from overclock.verify.levels import LEVELS
 from overclock.verify.mutation.mutants import Mutant, operators_of
@@ -70,6 +71,7 @@ def report(
         seconds=round(seconds, 1),
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         versions=versions(),
+        processor=processor(),
     )
 
 

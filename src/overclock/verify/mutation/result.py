@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Literal
 
+from overclock.processor import Processor
 from overclock.results import absent
 
 How = Literal["difference", "crash", "timeout"]
@@ -109,6 +110,7 @@ class MutationReport:
     seconds: float
     date: str
     versions: dict[str, str]
+    processor: Processor | None = absent()
     stale: list[str] | None = absent()
     threshold: float | None = absent()
     verdict: Literal["pass", "fail"] | None = absent()

@@ -12,6 +12,7 @@ from overclock.verify.exhaustive.result import WalkResult
 from overclock.verify.reach.counts import SearchCounts
 from overclock.verify.reach.reached import Reached
 from overclock.verify.repro.episode import Episode
+from overclock.verify.rollout.outcome_result import OutcomeResult
 from overclock.verify.statistics import bound_clean_episodes
 from overclock.verify.tolerance import Tolerance
 
@@ -150,6 +151,8 @@ class RolloutLevel:
     `search` is what the search for branches did, `reached` what all comparisons so far took of the reference's
     branches: where some are missing, a pass becomes inconclusive. Older reports lack both. `beyond_end` says why no
     step beyond an end was compared, where the twin wants that.
+    `search` is what the search for branches did, `outcomes` how episodes come out that run freely to their end; older
+    reports lack them.
     """
 
     level: Literal[3] = 3
@@ -161,6 +164,7 @@ class RolloutLevel:
     search: SearchCounts | None = absent()
     reached: Reached | None = absent()
     beyond_end: str | None = absent()
+    outcomes: OutcomeResult | None = absent()
 
 
 @dataclasses.dataclass
