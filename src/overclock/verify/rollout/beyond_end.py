@@ -11,7 +11,7 @@ import numpy as np
 
 from overclock.verify.contract import Twin
 from overclock.verify.reach.counts import SearchCounts
-from overclock.verify.reach.ledger import Ledger
+from overclock.verify.reach.ledger import Ledger, Outcome
 from overclock.verify.reach.subject_search import FoundStates
 from overclock.verify.rollout.actions import random_legal
 from overclock.verify.rollout.lockstep import SEEDS, compare_from
@@ -22,6 +22,7 @@ from overclock.verify.sides.soundness import Form
 from overclock.verify.sides.subject import Arrays, Observed
 
 BEYOND = "beyond the end, uniform"
+LATE = "late"  # a call of the reference
 LANES, PLAYED = 16, 512  # steps of every lane in which ends are looked for: more than the usual time limit of 500
 ENDS = 32  # of each kind
 STEPS = 3  # beyond an end
@@ -51,6 +52,15 @@ def check_beyond_end(
         with sides.pair(precision, LANES, traced=False) as pair:
             results.append(compare_from(late, *pair, twin, "per_step", precision, ledger, BEYOND))
     return None, results
+
+
+def set_late_aside(sides: Sides, twin: Twin, ledger: Ledger, seed: int) -> None:
+    """Ask for no outcome that only steps beyond an end take, by what the reference remembers beside its state."""
+    if not twin.beyond_end or not ledger.missing:
+        return
+    with sides.reference(LANES) as reference:
+        if LATE in reference.description.get("calls", ()):
+            ledger.set_aside([Outcome(**one) for one in reference.ask(LATE, seed=seed)], "late")
 
 
 def _of_play(reference: ProcessSubject, generator: np.random.Generator) -> Iterator[Arrays]:

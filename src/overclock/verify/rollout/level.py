@@ -22,7 +22,7 @@ from overclock.verify.reach.ledger import Ledger
 from overclock.verify.reach.reached import reached
 from overclock.verify.repro.episode import Episode
 from overclock.verify.rollout.actions import SourceMaker, controlled, random_legal, sticky
-from overclock.verify.rollout.beyond_end import check_beyond_end
+from overclock.verify.rollout.beyond_end import check_beyond_end, set_late_aside
 from overclock.verify.rollout.envelope import LEAST_EPISODES, check_envelope
 from overclock.verify.rollout.found_states import check_found
 from overclock.verify.rollout.guided import coverage_guided
@@ -100,6 +100,8 @@ def check_rollouts(
     )
     found = {"pass" if result.passed else "fail" for result in results}
     found |= {part.verdict for part in (walked, enveloped, outcomes) if part is not None}
+    if ledger is not None:
+        set_late_aside(Sides(twin, timeout), twin, ledger, seed)
     reach = None if ledger is None else reached(ledger, twin.unreached)
     found |= {"inconclusive"} if reach is not None and not reach.complete else set()
     level = RolloutLevel(

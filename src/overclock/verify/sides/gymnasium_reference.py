@@ -5,7 +5,8 @@ suits an environment that always draws alike, or by a recorder that knows the dr
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+import dataclasses
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, Protocol
 
 import gymnasium
@@ -14,6 +15,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils import seeding
 
 from overclock.verify.reach.comparisons import comparisons, constants_of
+from overclock.verify.reach.late import late_outcomes
 from overclock.verify.reach.ledger import Seen
 from overclock.verify.reach.mutations import Layout
 from overclock.verify.reach.rule_files import rule_files
@@ -92,7 +94,8 @@ class GymnasiumSubject:
     - `name_reset_draws(calls)` / `name_step_draws(calls)`: recorded generator calls -> named draws of one instance;
     - `recorder` names draws in another way instead; `border` stands between arrays and what instances show and take;
     - `layout` tells the search for branches which parts of the state belong together, `goes_on(state)` in which states
-      an episode can be that has not ended: after an end there may be more to a reference than `write_state` sets.
+      an episode can be that has not ended: after an end there may be more to a reference than `write_state` sets;
+    - `remembered` names the attributes of an instance that the state has, where that is known.
     """
 
     def __init__(
@@ -107,6 +110,7 @@ class GymnasiumSubject:
         border: Border = PlainBorder(),
         layout: Layout | None = None,
         goes_on: Callable[[Arrays], bool] = lambda state: True,
+        remembered: Collection[str] | None = None,
         **make_arguments: Any,
     ) -> None:
         self.num_envs, self._recorder, self._border = num_envs, recorder, border
@@ -123,7 +127,7 @@ class GymnasiumSubject:
         self._masks: list[Any] = [None] * num_envs
         self._watcher: Watcher | None = None
         self._watched, self._guides = np.zeros(num_envs, np.bool_), False
-        self._layout, self._goes_on = layout, goes_on
+        self._layout, self._goes_on, self._remembered = layout, goes_on, remembered
 
     @property
     def instances(self) -> list[gymnasium.Env]:
@@ -131,7 +135,7 @@ class GymnasiumSubject:
         return self._envs
 
     def describe(self) -> dict[str, Any]:
-        calls = ["watch", "seen", "trace", "branches", "search"]
+        calls = ["watch", "seen", "trace", "branches", "search", *(["late"] if self._remembered is not None else [])]
         return {**self._border.described(self._envs[0].action_space), "calls": calls}
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
@@ -195,6 +199,10 @@ class GymnasiumSubject:
         return search_subject(
             self, self._searchable, rule_files(env), constants, self._layout, seed, tries, seconds, steps
         )
+
+    def late(self, seed: int) -> list[dict[str, Any]]:
+        """Outcomes that steps beyond an end take by what the state does not have, as JSON objects."""
+        return [dataclasses.asdict(one) for one in late_outcomes(self, self._remembered or (), seed)]
 
     @contextlib.contextmanager
     def _recording(self, lane: int, seed: int | None = None) -> Iterator[Arrays]:
