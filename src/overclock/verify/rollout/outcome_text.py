@@ -3,8 +3,9 @@
 from overclock.verify.rollout.outcome_result import OutcomeResult
 
 REMEDY = (
-    "keep a clock that adds a constant as a whole number of steps, a sum in two floats, or require float64 (x64) with "
-    "its reason"
+    "keep a clock that adds a constant as a whole number of steps (recover it by rounding t / step, and decide by it), "
+    "a sum in two floats, or require float64 (in a project: x64 = 'the reason' at the head of contract.toml in place "
+    "of [float32])"
 )
 
 
@@ -27,7 +28,8 @@ def sentence_of(result: OutcomeResult, most: int) -> str:
     if result.unexplained and not first.explained:
         return f"{differ} ({_directions(result)}); {where}, and so do its copies that are rounded after every step"
     why = f"at most {most:,} may" if result.differing > most else "rounding goes both ways"
-    return f"{differ} ({_directions(result)}), {why}; {where}. Float32 decides what the reference decides: {REMEDY}"
+    said = f"{differ} ({_directions(result)}), {why}; {where}"
+    return f"{said}. The reference lies within rounding of a threshold there: {REMEDY}"
 
 
 def _directions(result: OutcomeResult) -> str:

@@ -47,7 +47,7 @@ def check_outcomes(
 
     A twin without a contract for float32 is judged in the precision that it has.
     """
-    precision: Precision = "float32" if "float32" in twin.contracts else twin.strictest
+    precision = twin.usual
     if twin.contracts[precision].exact:
         return None
     first = max(episodes, min(FIRST, 3 * episodes))
