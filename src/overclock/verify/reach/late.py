@@ -26,7 +26,7 @@ class WatchedSubject(Subject, Protocol):
         ...
 
     def seen(self) -> Seen:
-        """What was watched."""
+        """Which outcomes were taken while lanes were watched."""
         ...
 
 
