@@ -5,6 +5,8 @@ Its code coverage is measured at the same time. It knows nothing of the performa
 
 import contextlib
 import dataclasses
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,14 @@ from overclock.verify.property.calls import Call, Recorder
 from overclock.verify.property.code_coverage import CodeCoverage
 from overclock.verify.property.module import Module, collect
 from overclock.verify.property.targets import find
+from overclock.verify.property.variations import compared, counted
 from overclock.verify.reach.compared import SEEN, WATCH
+from overclock.verify.reach.comparisons import comparisons, constants_of
 from overclock.verify.reach.ledger import Seen
 from overclock.verify.reach.watcher import Watcher
 from overclock.verify.sides.subject import Arrays, Observed, SubjectSpec
+
+Apply = Callable[[Any, Arrays], None]
 
 
 def recorded(spec: SubjectSpec, modules: EntryPoint | str, seed: int) -> SubjectSpec:
@@ -43,8 +49,8 @@ class RecordedReference:
                     None if known is None or module.attributes is None else known | {*module.attributes}
                 )
         self._recorder = Recorder(targets, seed, depths, attributes=attributes)
-        self._boundary: dict[Any, list[Call]] = {}
-        self._sound: dict[Any, list[Arrays]] = {}  # boundary inputs whose calls raised nothing
+        self._boundary: dict[tuple[Callable[[], Arrays], Apply], tuple[Arrays, list[list[Call]]]] = {}
+        self._sound: dict[tuple[Callable[[], Arrays], Apply], list[Arrays]] = {}  # inputs whose calls raised nothing
         self._coverage = CodeCoverage({name.partition(":")[0] for name in self._recorder.functions})
         self._coverage.start()
         self._recorder.start()  # before the subject exists: its constructor is a function of the reference too
@@ -66,7 +72,7 @@ class RecordedReference:
         (module,) = (module for module in self._modules if module.name == name)
         functions = _functions(module)
         samples = [self._recorder.samples[function] for function in functions]
-        boundary = [call for call in self._boundary_calls(module) if call.function in functions]
+        boundary = [call for call in self._boundary_calls(module, functions) if call.function in functions]
         kept = [call for sample in samples for call in sample.kept()]
         total = sum(sample.calls for sample in samples) + len(boundary)
         return dataclasses.asdict(collect(module, kept, boundary, total))
@@ -82,7 +88,12 @@ class RecordedReference:
         """
         watcher = Watcher(self._subject)
         for key, inputs in self._sound.items():
-            compared = {name for module in self._modules if _key(module) == key for name in _functions(module)}
+            compared = {
+                name
+                for module in self._modules
+                if (module.boundary, module.apply) == key
+                for name in _functions(module)
+            }
             _, apply = key
 
             def around(name: str, compared: set[str] = compared) -> contextlib.AbstractContextManager[Any]:
@@ -94,27 +105,51 @@ class RecordedReference:
                     apply(self._subject.instances[0], values)
         return watcher.seen()
 
-    def _boundary_calls(self, module: Module) -> list[Call]:
-        """Every call made by a module's boundary inputs; modules that share them run them once."""
+    def _boundary_calls(self, module: Module, functions: list[str]) -> list[Call]:
+        """Every call made by a module's boundary inputs, and by their variations."""
         if module.boundary is None or module.apply is None:
             return []
-        key = _key(module)
-        if key not in self._boundary:
-            instance, inputs, sound = self._subject.instances[0], module.boundary(), list[Arrays]()
+        inputs, calls = self._unvaried(module.boundary, module.apply)
+        found = [call for made in calls for call in made]
+        for name in module.counters:
+            changes = [_changes(module, name, [call for call in made if call.function in functions]) for made in calls]
+            found += itertools.chain(*self._applied((module.boundary, module.apply), counted(inputs, name, changes)))
+        if module.compared:
+            varied = compared(inputs, module.compared, (*self._constants(), *module.constants))
+            found += itertools.chain(*self._applied((module.boundary, module.apply), varied))
+        return found
+
+    def _unvaried(self, boundary: Callable[[], Arrays], apply: Apply) -> tuple[Arrays, list[list[Call]]]:
+        """Boundary inputs and the calls of each; modules that share them run them once."""
+        if (boundary, apply) not in self._boundary:
+            inputs = boundary()
+            self._boundary[boundary, apply] = inputs, self._applied((boundary, apply), inputs)
+        return self._boundary[boundary, apply]
+
+    def _applied(self, key: tuple[Callable[[], Arrays], Apply], inputs: Arrays) -> list[list[Call]]:
+        instance, found, sound = self._subject.instances[0], [], self._sound.setdefault(key, [])
+        for case in range(len(next(iter(inputs.values())))):
+            values = {name: values[case] for name, values in inputs.items()}
             with self._recorder.every_call() as calls:
-                for case in range(len(next(iter(inputs.values())))):
-                    before, values = len(calls), {name: values[case] for name, values in inputs.items()}
-                    module.apply(instance, values)
-                    if all(call.error is None for call in calls[before:]):
-                        sound.append(values)
-            self._sound[key] = sound
-            self._boundary[key] = calls
-        return self._boundary[key]
+                key[1](instance, values)
+            found.append(calls)
+            if all(call.error is None for call in calls):
+                sound.append(values)
+        return found
+
+    def _constants(self) -> tuple[float, ...]:
+        """What the source of the reference compares with."""
+        rules = getattr(self._subject.instances[0], "unwrapped", self._subject.instances[0])
+        return constants_of(comparisons([type(rules)], rules))
 
 
-def _key(module: Module) -> Any:
-    """Equal for modules that share their boundary inputs."""
-    return module.boundary, module.apply
+def _changes(module: Module, name: str, calls: Sequence[Call]) -> bool:
+    """Whether a counter is not the same before and after one of these calls, as the module's cases show it."""
+    cases = [module.case(call) for call in calls if call.error is None]
+    return any(
+        case is not None and name in case.inputs and name in case.expected and case.inputs[name] != case.expected[name]
+        for case in cases
+    )
 
 
 def _functions(module: Module) -> list[str]:
