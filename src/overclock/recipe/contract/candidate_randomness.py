@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from overclock.recipe.contract import rules
-from overclock.recipe.contract.cases import COUNTS, UNLIMITED_STEPS, RecordedCases
+from overclock.recipe.contract.cases import COUNTS, LEFT, STEPS, RecordedCases
 from overclock.recipe.contract.distributions import known_draws
 from overclock.recipe.contract.outputs import by_chance, equal
 from overclock.recipe.contract.random_play import DRAWN, PLAYED
@@ -62,7 +62,7 @@ def time_limit(recorded: RecordedCases) -> Module:
     """The step counter, next to the limit above all: few episodes of a judge get there."""
     return Module(
         "time_limit", (TIME_LIMIT,), recorded.time_limit_case, rules.time_limit, (),
-        equal(recorded.contract, *COUNTED), boundary=_left, apply=recorded.apply_count, attributes=COUNTS,
+        equal(recorded.contract, *COUNTED), boundary=_counts, apply=recorded.apply_count, attributes=COUNTS,
     )  # fmt: skip
 
 
@@ -70,5 +70,5 @@ def _numbers() -> Arrays:
     return {"number": np.arange(PLAYED)}
 
 
-def _left() -> Arrays:
-    return {"left": np.arange(len(UNLIMITED_STEPS))}
+def _counts() -> Arrays:
+    return {"number": np.arange(len(LEFT) + len(STEPS))}

@@ -13,6 +13,8 @@ import numpy as np
 
 from overclock.recipe.contract.branch_search import CASES, attempts_of, layout_of
 from overclock.recipe.contract.codec import site_of
+from overclock.recipe.contract.counters import CASES as COUNTED
+from overclock.recipe.contract.counters import attempts_at_counts, steps_of
 from overclock.recipe.contract.file import ContractFile, DrawField
 from overclock.recipe.contract.outputs import BOUNDARY_STATES, boundary
 from overclock.recipe.contract.random_play import RandomPlayer
@@ -36,7 +38,8 @@ from overclock.verify.sides.subject import Arrays
 SPACES = {"obs": "observation_space", "action": "action_space"}
 COUNTS = ("_elapsed_steps", "_max_episode_steps")  # of Gymnasium's time limit
 NO_STEPS = {"steps": np.array(0)}
-UNLIMITED_STEPS = (0, 1, 1_000, 1 << 20)  # after which nothing ends where there is no limit
+LEFT = (3, 2, 1, 0, -1)  # steps until the time limit
+STEPS = (0, 1, 254, 255, 1_000, 32_767, 65_535, 2**24 - 1, 2**24, 2**31 - 3)  # where counters fail; each needs a reset
 
 
 class RecordedCases:
@@ -192,7 +195,7 @@ class RecordedCases:
 
     def boundary(self) -> Arrays:
         """States at the ends of the ranges that were seen; with a codec, the numbers of steps that a search chose."""
-        return boundary(self.contract) if self.codec is None else {"number": np.arange(CASES)}
+        return boundary(self.contract) if self.codec is None else {"number": np.arange(CASES + COUNTED)}
 
     def apply(self, instance: Any, inputs: Arrays) -> None:
         """Take a step of the reference from a boundary state, or the next step of the search."""
@@ -205,7 +208,7 @@ class RecordedCases:
         reader = self._reader(instance)
         if self._search is None:
             self._search = self._searched(instance)
-            self._attempts = attempts_of(self._search)
+            self._attempts = attempts_of(self._search) + self._counting(instance)
         if number >= len(self._attempts):
             return
         attempt = self._attempts[number]
@@ -234,6 +237,22 @@ class RecordedCases:
         with unrecorded():
             search.run()
         return search
+
+    def _counting(self, instance: Any) -> list[Attempt]:
+        """Steps in which a number that counts is where counters fail."""
+        from overclock.recipe.references.reference import NO_LIMIT as UNLIMITED
+        from overclock.recipe.references.reference import time_limit
+
+        assert self.codec is not None
+        searched = SearchedInstance(
+            read=lambda: self._state_of(instance),
+            write=lambda state: self._written(instance, state),
+            step=lambda choice: self._step_by(instance, choice, None),
+        )
+        names = [field.name for field in self.contract.state if field.name in self.codec.plain]
+        limit = time_limit(instance)._max_episode_steps
+        with unrecorded():
+            return attempts_at_counts(steps_of(searched, self._seen), names, None if limit == UNLIMITED else limit)
 
     def _written(self, instance: Any, state: Arrays) -> Arrays:
         self._reader(instance).write(instance, state | NO_STEPS)
@@ -271,14 +290,18 @@ class RecordedCases:
         self._player.step(instance, int(inputs["number"]))
 
     def apply_count(self, instance: Any, inputs: Arrays) -> None:
-        """Take a step when `left` steps remain until the time limit; without one, after more and more steps."""
+        """Take a step next to the time limit, and after as many steps as a counter may fail at."""
         from overclock.recipe.references.reference import NO_LIMIT as UNLIMITED
         from overclock.recipe.references.reference import time_limit
 
-        left, limit = int(inputs["left"]), time_limit(instance)._max_episode_steps
+        number, limit = int(inputs["number"]), time_limit(instance)._max_episode_steps
+        near = [] if limit == UNLIMITED else [max(limit - left, 0) for left in LEFT]
+        steps = [*near, *STEPS]
+        if number >= len(steps):
+            return
         with self._recording(0):
             instance.reset(seed=0)
-        time_limit(instance)._elapsed_steps = UNLIMITED_STEPS[left] if limit == UNLIMITED else max(limit - left, 0)
+        time_limit(instance)._elapsed_steps = steps[number]
         instance.action_space.seed(0)
         action = instance.action_space.sample()  # no draw of the step
         with self._recording(None):
