@@ -36,6 +36,7 @@ class Field:
     only at its reset. Each element may be off by that, plus its `_relative` part times the size of that element of the
     reference. An absolute part is one number, or one per element in C order; `whole` is that of `Tolerance`. All zero
     means equal; anything else needs a reason. `draws` names the random draws of the reference that set the field.
+    `rare` is how far it may be off in a rare event, for the reason `rare_reason`: they are counted (compare.py).
     """
 
     name: str
@@ -46,13 +47,17 @@ class Field:
     per_step_relative: float = 0.0
     free_running_relative: float = 0.0
     whole: Whole = False
+    rare: float = 0.0
+    rare_reason: str = ""
 
     def __post_init__(self) -> None:
         for name in ("per_step", "free_running", "whole"):
             if isinstance(value := getattr(self, name), list):  # as JSON and TOML have it
                 object.__setattr__(self, name, tuple(value))
         step, free = self.tolerance("per_step"), self.tolerance("free_running")
-        require_tolerances(f"'{self.name}'", step.absolute, step.relative, free.absolute, free.relative)
+        require_tolerances(f"'{self.name}'", step.absolute, step.relative, free.absolute, free.relative, self.rare)
+        if self.rare and not (self.rare_reason and (step or free)):
+            raise UsageError(f"Rare events of '{self.name}' need a reason, and a tolerance for all other steps.")
         if (step or free) and not self.reason:
             raise UsageError(f"The tolerance of '{self.name}' needs a reason.")
         if (step or free) and self.name in FLAGS:
