@@ -14,6 +14,7 @@ class Ticker:
 
     - `off`: what action 1 adds to the observation; `nan_at`: the step from which on observations are NaN;
     - `mask`: the legal actions it reports; `early`: it terminates that many steps too soon;
+    - `overflow_at`: the step at which its room has run out;
     - `first`: what its step counter starts from; `drawn`: the draws it reports; `starts`: one more after a reset;
     - `traces`: it can tell branches, and every step takes a new one.
     """
@@ -60,6 +61,8 @@ class Ticker:
     def _shown(self, outputs):
         if "mask" in self.options:
             outputs["action_mask"] = np.tile(np.array(self.options["mask"], np.bool_), (self.num_envs, 1))
+        if "overflow_at" in self.options:
+            outputs["overflow"] = self.count == self.options["overflow_at"]
         draws = {name: np.zeros(self.num_envs) for name in self.options.get("drawn", ())}
         return Observed(outputs, {"steps": self.count + np.int32(self.options.get("first", 0))}, draws)
 

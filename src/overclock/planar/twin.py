@@ -140,6 +140,7 @@ def contract(
             Field("truncated"),
             Field("state.steps"),
         ),
+        in_info={"x_position": "state.qpos", "z_distance_from_origin": "state.qpos"},
         **more,
     )
 

@@ -1,6 +1,6 @@
 """One field of two sides under a contract: how far apart, and is that too far? Shared by every lock-step comparison.
 
-A comparison looks at `contract.compared`, which is every field and the action mask.
+A comparison looks at `contract.compared`, which is every field, the action mask and overflow.
 """
 
 import dataclasses
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from overclock.results import absent
-from overclock.verify.contract import FLAGS, MASK, Contract, Field, Mode
+from overclock.verify.contract import FLAGS, MASK, OVERFLOWED, Contract, Field, Mode
 from overclock.verify.sides.subject import Observed
 from overclock.verify.tolerance import Tolerance, compare_values
 
@@ -70,9 +70,14 @@ class Judged:
 def judge(contract: Contract, field: Field, tolerance: Tolerance, ref: Observed, perf: Observed) -> Judged | None:
     """Compare one field in every lane; None where the reference has no such value (no reward after a reset).
 
-    A mask that the reference does not have is a difference, unless the contract says why it may be there.
+    A mask that the reference does not have is a difference, unless the contract says why it may be there. So is room
+    that ran out.
     """
     reference, performance = field.of(ref), field.of(perf)
+    if field.name == OVERFLOWED.name:
+        if performance is None:
+            return None
+        reference = np.zeros(len(ref.state["steps"]), np.bool_) if reference is None else reference
     if reference is None:
         if field.name != MASK.name or performance is None or contract.performance_masks:
             return None

@@ -82,8 +82,10 @@ class Field:
 
 MASK = Field("action_mask")
 """Which actions are legal: no contract needs to name it, it is compared exactly wherever a side shows it."""
+OVERFLOWED = Field("overflow")
+"""Whether room ran out: compared wherever the performance side tells it; a reference's room never does."""
 NAMED_FIRST = (*FLAGS, "reward")
-NAMED_LAST = (MASK.name, "obs")
+NAMED_LAST = (OVERFLOWED.name, MASK.name, "obs")
 
 
 def causes_first(name: str) -> int:
@@ -127,6 +129,7 @@ class Contract:
     - `free_running_steps` bounds how long an unstable system is compared without synchronising (None: to the end).
     - `envelope` compares a chaotic system in free running to the end, with what the reference shows of itself.
     - `step_limit`: longer episodes are cut there, on both sides alike, and counted (None: never).
+    - `in_info` names numbers of `info` that are those of a field: checks of a side against itself let them stray alike.
     - `performance_masks` says why only the performance side reports action masks. Without it a mask that the
       reference does not have is a difference; with it that mask chooses which actions are played.
     """
@@ -141,6 +144,7 @@ class Contract:
     step_limit: int | None = STEP_LIMIT
     performance_masks: str = ""
     envelope: Envelope | None = None
+    in_info: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = [field.name for field in self.fields]
@@ -161,6 +165,8 @@ class Contract:
             raise UsageError(f"The contract excuses '{unknown[0]}' next to a threshold and does not compare it.")
         if self.free_running_steps is not None and not self.free_running_reason:
             raise UsageError("A contract that stops comparing after free_running_steps needs a free_running_reason.")
+        if unknown := [name for name in self.in_info.values() if name not in names]:
+            raise UsageError(f"The contract says that `info` shows '{unknown[0]}', which it does not compare.")
         if self.envelope is not None and self.envelope.field not in [n for n in names if n not in OUTPUTS]:
             raise UsageError(f"The contract's envelope is of '{self.envelope.field}', no state field that it compares.")
         for name, value in (("free_running_steps", self.free_running_steps), ("step_limit", self.step_limit)):
@@ -169,14 +175,17 @@ class Contract:
 
     @property
     def compared(self) -> tuple[Field, ...]:
-        """Every field, and the action mask, in the order of `causes_first`: what each comparison has to look at."""
-        return tuple(sorted((*self.fields, MASK), key=lambda field: causes_first(field.name)))
+        """Every field, the action mask and overflow, in the order of `causes_first`: what each comparison looks at."""
+        return tuple(sorted((*self.fields, MASK, OVERFLOWED), key=lambda field: causes_first(field.name)))
 
     @property
     def strays(self) -> dict[str, dict[str, Any]]:
         """How far one step may lead every field astray, where it may: `Tolerance.as_json` by name."""
         steps = {field.name: field.tolerance("per_step") for field in self.fields}
-        return {name: allowed.as_json() for name, allowed in steps.items() if allowed}
+        told = {name: allowed.as_json() for name, allowed in steps.items() if allowed}
+        shown = {f"info.{name}": steps[source] for name, source in self.in_info.items()}
+        parts = {name: Tolerance(one.largest_absolute, one.relative) for name, one in shown.items()}
+        return {**told, **{name: allowed.as_json() for name, allowed in parts.items() if allowed}}
 
     @property
     def exact(self) -> bool:

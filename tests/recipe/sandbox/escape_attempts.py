@@ -8,6 +8,7 @@ import ctypes
 import json
 import os
 import pathlib
+import resource
 import socket
 import sys
 
@@ -105,6 +106,37 @@ def connect_to_a_socket_file():
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(FACTS["socket"])
     return True
+
+
+def send_to_a_socket_file_through_a_pair():
+    with contextlib.ExitStack() as stack:
+        pair = [stack.enter_context(one) for one in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)]
+        return pair[0].sendto(b"hello", FACTS["datagrams"]) == len(b"hello")
+
+
+def change_the_permissions_of_a_file_of_the_host():
+    os.chmod(FACTS["outside"], 0o644)
+    return True
+
+
+def change_the_owner_of_a_file_of_the_host():
+    os.chown(FACTS["outside"], os.getuid(), -1)
+    return True
+
+
+def change_the_times_of_what_it_may_read():
+    os.utime(FACTS["readable"], (1, 1))
+    return True
+
+
+def watch_a_file_of_the_host():
+    libc = ctypes.CDLL(None, use_errno=True)
+    return libc.inotify_add_watch(libc.inotify_init(), os.fsencode(FACTS["outside"]), 0xFFF) >= 0
+
+
+def limit_a_process_of_the_test():
+    resource.prlimit(FACTS["pid"], resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    return see_the_process_of_the_test() or FACTS["own_numbers"]
 
 
 def see_the_key_in_its_own_environment():

@@ -43,6 +43,12 @@ THROUGH = {
     "send_a_datagram_to_the_host": ("none",),
     "connect_to_an_abstract_socket": ("none",),
     "connect_to_a_socket_file": ("landlock", "none"),
+    "send_to_a_socket_file_through_a_pair": ("landlock", "none"),
+    "change_the_permissions_of_a_file_of_the_host": ("landlock", "none"),
+    "change_the_owner_of_a_file_of_the_host": ("landlock", "none"),
+    "change_the_times_of_what_it_may_read": ("landlock", "none"),
+    "watch_a_file_of_the_host": ("landlock", "none"),
+    "limit_a_process_of_the_test": ("landlock", "none"),
     "see_the_key_in_its_own_environment": (),
     "see_the_key_in_another_environment": ("none",),
     "see_the_process_of_the_test": ("none",),
@@ -53,6 +59,16 @@ THROUGH = {
     "have_a_capability": ("none",),  # as root
     **dict.fromkeys(ALLOWED, ("bubblewrap", "landlock", "none")),
 }
+# Landlock alone restricts none of these; the filter of system calls does, for a candidate.
+BY_THE_FILTER = (
+    "connect_to_a_socket_file",
+    "send_to_a_socket_file_through_a_pair",
+    "change_the_permissions_of_a_file_of_the_host",
+    "change_the_owner_of_a_file_of_the_host",
+    "change_the_times_of_what_it_may_read",
+    "watch_a_file_of_the_host",
+    "limit_a_process_of_the_test",
+)
 ONLY_AS_ROOT = ("change_the_file_system", "mount_something", "have_a_capability")
 
 
@@ -86,6 +102,8 @@ def outcome(sandbox, tmp_path_factory):
         file.bind(str(folder / "socket"))
         for listener in (abstract, file):
             listener.listen()
+        datagrams = cleanup.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+        datagrams.bind(str(folder / "datagrams"))
         facts = {
             "candidate": str(places["candidate"]),
             "outside": str(places["outside"] / "secret.txt"),
@@ -100,6 +118,8 @@ def outcome(sandbox, tmp_path_factory):
             "udp_port": udp.getsockname()[1],
             "abstract": f"overclock-test-{os.getpid()}-{sandbox.name}",
             "socket": str(folder / "socket"),
+            "datagrams": str(folder / "datagrams"),
+            "own_numbers": not isinstance(sandbox, Bubblewrap),  # whether the number of a process is the same inside
             "key": KEY,
             "pid": bystander.pid,
             "command": "sleep\0" + "600\0",
@@ -132,6 +152,8 @@ def expected(sandbox, attempt) -> bool:
             return abi() < version[attempt]
     if isinstance(sandbox, Bubblewrap | Landlock) and attempt == "make_a_user_namespace" and not sandbox.filtered:
         return isinstance(sandbox, Landlock) or NO_NESTING not in sandbox.flags
+    if attempt in BY_THE_FILTER and isinstance(sandbox, Landlock) and sandbox.filtered:
+        return False
     if attempt in ONLY_AS_ROOT and os.geteuid() != 0:
         return False
     if attempt == "change_overclock" and not os.access(overclock.__file__, os.W_OK):

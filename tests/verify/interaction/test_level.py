@@ -209,6 +209,15 @@ def test_action_masks_are_compared_at_every_step(ticked, reference, performance,
         assert (first.field, first.step) == ("action_mask", step)
 
 
+@pytest.mark.parametrize(
+    ("reference", "performance", "step"),
+    [({}, {"overflow_at": 1}, 1), ({}, {"overflow_at": 9}, None), ({"overflow_at": 9}, {}, None)],
+)
+def test_room_that_runs_out_is_a_difference(ticked, reference, performance, step):
+    first = ticked(reference, performance).scenarios[0].first_mismatch
+    assert (None if first is None else (first.field, first.step)) == (None if step is None else ("overflow", step))
+
+
 def test_nothing_is_said_about_the_mask_of_a_state_that_was_only_set(ticked):
     given = dataclasses.replace(TICK, setup=Setup(state={"steps": 2}), steps=(Step(1, {"obs": 3}),))
     first = ticked({"mask": [1, 1]}, {}, [given]).scenarios[0].first_mismatch

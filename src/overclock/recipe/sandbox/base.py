@@ -67,7 +67,8 @@ class Sandbox(abc.ABC):
 
 def limits_of(rights: Rights) -> dict[str, Any]:
     """The fields of a `Plan` that are the same in every kind of sandbox."""
-    return {"caller": os.getpid(), **{name: getattr(rights, name) for name in LIMITS}}
+    lasting = bool(rights.write) or rights.network is not False
+    return {"caller": os.getpid(), "lasting": lasting, **{name: getattr(rights, name) for name in LIMITS}}
 
 
 def own_program(module: str) -> list[str]:

@@ -26,7 +26,9 @@ SENTENCE = (
     "limited, and nothing survives its end. It does not hold back attacks on the Linux kernel itself."
 )
 
-FILTERED = " It has no keyrings, no files in memory, and no socket families but Unix and IP."
+FILTERED = (
+    " It has no keyrings, no files in memory, and no socket families but Unix and IP; a candidate opens no sockets."
+)
 UNFILTERED = " Keyrings, io_uring and unusual socket families are reachable: no filter of system calls works here."
 
 

@@ -97,16 +97,24 @@ def _sentence(version: int, network: bool, filtered: bool) -> str:
     held = ["reads and writes only the files it was granted", "has no capabilities and none of our environment"]
     loose = [
         "the names of hidden files",
-        "Unix sockets that lie in the file system",
         "the total of temporary files",
     ]
     if filtered:
         held.append(
             "has no shared memory, semaphores, queues, keyrings or files in memory, no socket families but Unix and "
-            "IP, and makes no namespaces"
+            "IP, makes no namespaces, and sets no limits or priorities of other processes; a candidate opens no "
+            "sockets and changes no owner, permission or time of a file"
         )
+        loose.append("for an agent, Unix sockets in the file system, and owners, permissions and times of our files")
     else:
-        loose += ["user namespaces of its own", "unusual socket families", "keyrings", "io_uring"]
+        loose += ["Unix sockets that lie in the file system", "owners, permissions and times of our files"]
+        loose += [
+            "limits of our processes",
+            "user namespaces of its own",
+            "unusual socket families",
+            "keyrings",
+            "io_uring",
+        ]
         if not network:
             loose.append("shared memory and queues that outlive it")
     if network:

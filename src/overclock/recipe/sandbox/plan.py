@@ -42,6 +42,7 @@ class Plan:
     new_namespaces: bool = False  # namespaces of its own for IPC and,
     new_network: bool = False  # for the network, with nothing in it but loopback
     system_calls: Literal["all", "filtered", "bubblewrap"] = "all"  # filtered by us, or by bubblewrap for us
+    lasting: bool = True  # whether it may write files that last, or use a network: else the filter refuses more
     forward: tuple[int, str] | None = None  # a port of 127.0.0.1 that leads to a Unix socket
     cgroup: bool = True
 

@@ -134,9 +134,10 @@ def _become(plan: Plan, command: list[str], group: cgroup.Cgroup | None, scratch
         linux.die_with_parent(signal.SIGKILL)
         prefix = plan.prefix
         if plan.system_calls == "filtered":
-            system_calls.refuse_system_calls()
+            system_calls.refuse_system_calls(plan.lasting)
         elif plan.system_calls == "bubblewrap":
-            prefix = [prefix[0], "--seccomp", str(system_calls.as_inherited_file()), *prefix[1:]]
+            inherited = str(system_calls.as_inherited_file(plan.lasting))
+            prefix = [prefix[0], "--seccomp", inherited, *prefix[1:]]
         os.execvp((prefix + command)[0], prefix + command)
     except BaseException as error:
         os.write(2, f"overclock sandbox: could not start {command[0]}: {error}\n".encode())

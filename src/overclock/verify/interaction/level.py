@@ -16,7 +16,7 @@ from overclock.env.registry import load
 from overclock.errors import UsageError
 from overclock.results import extended
 from overclock.verify.compare import RareEvents, judge, too_many_rare
-from overclock.verify.contract import MASK, Contract, Mode, Precision, Twin
+from overclock.verify.contract import MASK, OVERFLOWED, Contract, Mode, Precision, Twin
 from overclock.verify.interaction.metamorphic_rules import VECTOR_RULES, Rule, judge_checks
 from overclock.verify.interaction.playback import Playback, lane_values, play, play_reference, stale_sentence
 from overclock.verify.interaction.precisions import check_precisions
@@ -152,7 +152,7 @@ def _expected(scenario: Scenario, number: int) -> set[str]:
     if number > len(scenario.steps) or (number == 0 and scenario.setup.state):  # nothing is shown of a state given
         return set()
     part = scenario.setup if number == 0 else scenario.steps[number - 1]
-    return {*part.expect, MASK.name}
+    return {*part.expect, MASK.name, OVERFLOWED.name}
 
 
 def _with_deviations(ref: Observed, scenarios: Sequence[Scenario], number: int) -> Observed:

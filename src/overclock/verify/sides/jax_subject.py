@@ -11,6 +11,7 @@ from overclock.backends import Backend
 from overclock.env import registry
 from overclock.env.autoreset import select
 from overclock.env.environment import Environment, EnvState
+from overclock.env.overflow import OVERFLOW
 from overclock.env.rng import Rng, Section
 from overclock.env.spaces import Box, Discrete, MultiDiscrete
 from overclock.results import encode
@@ -155,7 +156,8 @@ class JaxSubject:
     def _seen(self, lane: EnvState) -> dict[str, Any]:
         mask = self._env.action_mask(lane.rules, self._params)
         seen = {"obs": self._env.observe(lane.rules, self._params)}
-        return seen if mask is None else {**seen, "action_mask": mask}
+        more = {"action_mask": mask, OVERFLOW: self._env.facts(lane.rules, self._params).get(OVERFLOW)}
+        return {**seen, **{name: value for name, value in more.items() if value is not None}}
 
     def _observed(self, outputs: dict[str, Any], draws: Arrays) -> Observed:
         return Observed({name: np.asarray(value) for name, value in outputs.items()}, self._state(), draws)
