@@ -29,7 +29,7 @@ NEWEST_FIRST = ("X86_V4", "X86_V3", "AVX512_SKX", "AVX512F", "AVX2", "FMA3", "AV
 PLAIN_C_LIBRARY = "glibc.cpu.hwcaps=-AVX512F,-AVX2,-FMA,-FMA4"
 MORE = ("overclock.envs.pong.twin:continuous",)  # beside the registered ones
 TRANSLATED = ("Pendulum-v1", "MountainCarContinuous-v0", "Acrobot-v1")
-TWIN = '''"""A translated environment, as `overclock verify FOLDER` takes it; what restricts the processor reaches it."""
+TWIN = '''"""A translated environment for `overclock verify FOLDER`; what restricts the processor reaches both sides."""
 
 import dataclasses
 import os

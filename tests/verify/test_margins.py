@@ -1,5 +1,7 @@
 """How many times as much a tolerance allows as was seen, over levels, and when that is said aloud."""
 
+import dataclasses
+
 import pytest
 from level_results import episodes, module, properties, rollouts
 
@@ -99,3 +101,14 @@ def test_a_scenario_keeps_the_smallest_margin_of_a_field():
     for share in (0.0, 0.1, 0.5, 0.2):
         run.keep_share("obs", share)
     assert run.margins == {"obs": 2.0}
+
+
+def test_a_wide_tolerance_with_a_reason_is_not_warned_of():
+    wide = dataclasses.replace(output("x", 500.0), wide="other robots need it")
+    found = margins_in([level_1(wide)])
+    assert [(one.margin, one.reason, one.wide) for one in found] == [(500.0, "other robots need it", False)]
+    check = SelfCheck(
+        name="batched", tolerance=8.0, reason="", compared=3, largest_error=1e-3, worst_field="obs", unit="ulp",
+        passed=True, precision="float32",
+    )  # fmt: skip
+    assert warning_lines(margins_in([level_2({}, check)])) == []

@@ -124,8 +124,8 @@ def contract(
             getattr(free, part),
             why,
             draws,
-            rare=apart,
-            rare_reason=rare_reason if apart else "",
+            rare=apart or None,
+            rare_reason=rare_reason if apart else None,
         )
 
     step, free = (close._replace(reward=max(close.reward, REWARD)) for close in (step, free))

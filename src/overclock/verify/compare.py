@@ -17,8 +17,7 @@ from overclock.verify.tolerance import Tolerance, compare_values
 # Of the flags that may be excused: rounding moves a state across a threshold in very few steps (CartPole in float32:
 # none in 10,000). A side that needs more has another rule.
 EXCUSED_SHARE = 0.01
-# Rare events: steps that may be off by more are at most one in a thousand. A side that needs more has another rule.
-RARE_SHARE, CONFIDENCE = 0.001, 0.999
+CONFIDENCE = 0.999  # with which more rare events than chance explains are some
 MOST_MARGINS = 64  # elements of a field whose margins are kept one by one
 
 
@@ -124,7 +123,12 @@ class RareEvents:
     def __init__(self, mode: Mode, lanes: int) -> None:
         self._free = mode == "free_running"
         self._known = np.zeros(lanes, np.bool_)
-        self.count = 0
+        self.counts = np.zeros(lanes, np.int64)
+
+    @property
+    def count(self) -> int:
+        """Of all lanes together."""
+        return int(self.counts.sum())
 
     def begin(self, lanes: np.ndarray) -> None:
         """New episodes in these lanes."""
@@ -133,17 +137,17 @@ class RareEvents:
     def add(self, rare: np.ndarray) -> None:
         """One moment: the lanes in which some field is as far off as in a rare event, and no field further."""
         new = rare & ~self._known
-        self.count += int(new.sum())
+        self.counts += new
         if self._free:
             self._known |= new
 
 
-def too_many_rare(rare: int, compared: int) -> bool:
-    """Whether events are more than chance explains if one step in a thousand has one (Poisson, at 99.9 %).
+def too_many_rare(rare: int, compared: int, share: float) -> bool:
+    """Whether events are more than chance explains if this share of the steps has one (Poisson, at 99.9 %).
 
     A single one may always be.
     """
-    mean = RARE_SHARE * compared
+    mean = share * compared
     if rare <= 1 or mean <= 0:
         return rare > 1
     at_most = sum(math.exp(count * math.log(mean) - mean - math.lgamma(count + 1)) for count in range(rare))

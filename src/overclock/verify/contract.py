@@ -10,6 +10,7 @@ import numpy as np
 from overclock.backends import Backend
 from overclock.entry_point import EntryPoint
 from overclock.errors import UsageError
+from overclock.results import absent
 from overclock.verify.sides.patched import Patch
 from overclock.verify.sides.process import CouldNotVerifyError
 from overclock.verify.sides.subject import Arrays, Observed, SubjectSpec
@@ -47,15 +48,17 @@ class Field:
     per_step_relative: float = 0.0
     free_running_relative: float = 0.0
     whole: Whole = False
-    rare: float = 0.0
-    rare_reason: str = ""
+    rare: float | None = absent()
+    rare_reason: str | None = absent()
 
     def __post_init__(self) -> None:
         for name in ("per_step", "free_running", "whole"):
             if isinstance(value := getattr(self, name), list):  # as JSON and TOML have it
                 object.__setattr__(self, name, tuple(value))
         step, free = self.tolerance("per_step"), self.tolerance("free_running")
-        require_tolerances(f"'{self.name}'", step.absolute, step.relative, free.absolute, free.relative, self.rare)
+        require_tolerances(
+            f"'{self.name}'", step.absolute, step.relative, free.absolute, free.relative, self.rare or 0.0
+        )
         if self.rare and not (self.rare_reason and (step or free)):
             raise UsageError(f"Rare events of '{self.name}' need a reason, and a tolerance for all other steps.")
         if (step or free) and not self.reason:
@@ -129,6 +132,7 @@ class Contract:
     - `free_running_steps` bounds how long an unstable system is compared without synchronising (None: to the end).
     - `envelope` compares a chaotic system in free running to the end, with what the reference shows of itself.
     - `step_limit`: longer episodes are cut there, on both sides alike, and counted (None: never).
+    - `rare_share`: of the steps so many may be rare events (`Field.rare`); a side that needs more has another rule.
     - `in_info` names numbers of `info` that are those of a field: checks of a side against itself let them stray alike.
     - `performance_masks` says why only the performance side reports action masks. Without it a mask that the
       reference does not have is a difference; with it that mask chooses which actions are played.
@@ -144,6 +148,7 @@ class Contract:
     step_limit: int | None = STEP_LIMIT
     performance_masks: str = ""
     envelope: Envelope | None = None
+    rare_share: float = 0.001
     in_info: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -156,6 +161,8 @@ class Contract:
                 raise UsageError(f"The contract names '{name}' twice.")
         if missing := [name for name in OUTPUTS if name not in names]:
             raise UsageError(f"The contract does not compare {', '.join(missing)}; every contract must.")
+        if not 0.0 < self.rare_share <= 0.01:
+            raise UsageError(f"rare_share is a share of the steps up to 0.01, got {self.rare_share:g}.")
         require_tolerances("flags next to a threshold (limit_margin)", self.limit_margin)
         if self.limit_margin and self.distance_to_limit is None:
             raise UsageError("The contract has a limit_margin and no distance_to_limit to measure it with.")

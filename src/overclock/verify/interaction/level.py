@@ -100,7 +100,8 @@ def compare_playbacks(
     """Compare what the performance side `played` with what was `recorded` of the reference, scenario by scenario."""
     found = [ScenarioRun(precision=precision, mode=mode) for _ in scenarios]
     horizon = contract.free_running_steps if mode == "free_running" else None
-    events = [RareEvents(mode, 1) for _ in scenarios]
+    events = RareEvents(mode, len(scenarios))
+    rare: dict[int, Mismatch] = {}  # the first of every scenario that has any
     for number, (ref, perf) in enumerate(zip(recorded, played, strict=True)):
         expected = [_expected(scenario, number) for scenario in scenarios]
         if horizon is not None and number > horizon:
@@ -108,7 +109,7 @@ def compare_playbacks(
                 result.beyond_horizon += bool(names)
             continue
         wanted = _with_deviations(ref, scenarios, number)
-        rare: dict[int, Mismatch] = {}
+        rarely, worse = np.zeros(len(scenarios), np.bool_), np.zeros(len(scenarios), np.bool_)
         for field in contract.compared:
             tolerance = field.tolerance(mode)
             judged = judge(contract, field, tolerance, wanted, perf)
@@ -122,6 +123,8 @@ def compare_playbacks(
                 if tolerance and not judged.rare[lane]:
                     result.keep_share(field.name, float(judged.shares[lane].max(initial=0.0)))
                 result.excused_flags += int(judged.excused[lane])
+                rarely[lane] |= judged.rare[lane]
+                worse[lane] |= judged.wrong[lane] and not judged.rare[lane]
                 if not judged.wrong[lane] or not result.passed:
                     continue
                 mismatch = Mismatch(
@@ -138,12 +141,15 @@ def compare_playbacks(
                     rare.setdefault(lane, mismatch)
                 else:
                     result.passed, result.first_mismatch = False, mismatch
+        before = events.counts.copy()
+        events.add(rarely & ~worse)
+        for lane in np.flatnonzero(events.counts > before):
+            found[lane].rare_steps = int(events.counts[lane])
+    steps = sum(len(scenario.steps) for scenario in scenarios)
+    if too_many_rare(events.count, steps, contract.rare_share):
         for lane, mismatch in rare.items():
-            events[lane].add(np.ones(1, np.bool_))
-            if too_many_rare(events[lane].count, len(scenarios[lane].steps)) and found[lane].passed:
+            if found[lane].passed:
                 found[lane].passed, found[lane].first_mismatch = False, mismatch
-    for result, counted in zip(found, events, strict=True):
-        result.rare_steps = counted.count or None
     return found
 
 

@@ -51,7 +51,7 @@ def check_precisions(twin: Twin, double: ProcessSubject, single: ProcessSubject,
         precision="both",
         passed=largest <= 1.0
         and not too_many_excused(excused, STEPS * lanes * len(contract.limit_fields))
-        and not too_many_rare(rare.count, STEPS * lanes),
+        and not too_many_rare(rare.count, STEPS * lanes, contract.rare_share),
         compared=STEPS * lanes,
         largest_error=largest,
         tolerance=1.0,

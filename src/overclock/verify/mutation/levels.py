@@ -202,7 +202,7 @@ def _differing(contract: Contract, mode: Mode, events: list[Event], seen: dict[s
             excused, rare = int((judged.excused & counted).sum()), judged.rare & counted
             wrong, looked_at = (judged.wrong & ~judged.rare & counted).any(), int(counted.sum())
             if rare.any():
-                wrong |= too_many_rare(_rare_events(rare, reference, mode, len(chosen)), looked_at)
+                wrong |= too_many_rare(_rare_events(rare, reference, mode, len(chosen)), looked_at, contract.rare_share)
             if wrong or too_many_excused(excused, looked_at):
                 yield field.name
 

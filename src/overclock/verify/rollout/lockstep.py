@@ -102,7 +102,8 @@ class _Comparison:
         self.mode: Mode = mode
         self.result = RolloutResult(mode=mode, precision=precision, actions=actions)
         self.result.limit_reason = contract.limit_reason
-        self.result.rare_reason = "; ".join(dict.fromkeys(one.rare_reason for one in contract.fields if one.rare))
+        self.result.rare_share = contract.rare_share
+        self.result.rare_reason = "; ".join(dict.fromkeys(one.rare_reason or "" for one in contract.fields if one.rare))
         self.horizon = contract.free_running_steps if mode == "free_running" else None
         if self.horizon is not None:
             self.result.horizon, self.result.free_running_reason = self.horizon, contract.free_running_reason

@@ -68,6 +68,7 @@ class ComparisonResult:
     limit_reason: str = ""
     too_many_excused: bool = False
     rare_steps: int | None = absent()
+    rare_share: float | None = absent()
     rare_reason: str | None = absent()
     beyond_horizon: int = 0
     horizon: int | None = absent()
@@ -136,6 +137,7 @@ class EnvelopeResult(Envelope, _Verdict):
     per_step_relative: float = 0.0
     per_step_inside: bool = True
     largest_per_step: float
+    rare_steps: int | None = absent()
     largest_ratio: float
     first_outside: OutsideEnvelope | None
     reached: list[ReachedError]
@@ -212,6 +214,7 @@ class RolloutResult:
     horizon: int | None = None  # steps of an episode that are compared in free running; None: all
     free_running_reason: str = ""
     rare_steps: int = 0  # further off than a field's tolerance and within that of rare events; see RareEvents
+    rare_share: float = 0.001
     rare_reason: str = ""
     fields: dict[str, FieldResult] = dataclasses.field(default_factory=dict)
     branches: Branches | None = None  # of the reference, where the actions were guided by them
@@ -229,7 +232,7 @@ class RolloutResult:
 
     def judge_rare_steps(self) -> None:
         """At the end: too many rare events are none, so the first of every field is where the sides part."""
-        if too_many_rare(self.rare_steps, self.steps):
+        if too_many_rare(self.rare_steps, self.steps, self.rare_share):
             for result in self.fields.values():
                 if result.first_rare is not None and result.first_divergence is None:
                     result.keep(*result.first_rare, rare=False)
