@@ -9,6 +9,8 @@ from verify.ticker import Here, Ticker, contract
 from overclock.errors import UsageError
 from overclock.verify.compare import RareEvents, judge, too_many_rare
 from overclock.verify.contract import OUTPUTS, Contract, Field, Twin
+from overclock.verify.interaction.level import compare_playbacks
+from overclock.verify.interaction.scenario import Scenario, Setup, Step
 from overclock.verify.property.compare import compare
 from overclock.verify.property.module import Cases, Module, Output
 from overclock.verify.rollout import lockstep
@@ -135,6 +137,25 @@ def test_single_steps_beside_an_envelope_count_them_as_well(count, passed):
     assert (found.verdict == "pass", found.rare_steps) == (passed, count)
     if not passed:
         assert found.sentence == "60 steps are further off than they may be but rarely (1.0e-12 is allowed)"
+
+
+@pytest.mark.parametrize(
+    ("events", "excused", "passed"), [(1, "", True), (9, "", False), (9, "the rule in this corner", True)]
+)
+def test_scenarios_count_them_together_and_one_may_say_why_they_are_its_rule(events, excused, passed):
+    steps = tuple(Step(0, {"obs": [0.0]}) for _ in range(3))
+    scenarios = [Scenario(str(number), "", Setup(), steps, excused) for number in range(4)]
+
+    def moment(number, wrong):
+        obs = np.array([[1e-3 if 4 * number + lane < wrong else 0.0] for lane in range(4)])
+        return Observed({"obs": obs}, {"steps": np.full(4, number)}, {})
+
+    fields = (CLOSE, *(Field(name) for name in OUTPUTS if name != "obs"))
+    recorded = [moment(number, 0) for number in range(4)]
+    played = [moment(0, 0), *(moment(number, events) for number in range(3))]
+    found = compare_playbacks(Contract(fields), "float32", "per_step", scenarios, recorded, played)
+    assert all(run.passed for run in found) == passed
+    assert sum(run.rare_steps or 0 for run in found) == events
 
 
 def test_rare_events_need_a_reason_and_a_tolerance_for_the_rest():
