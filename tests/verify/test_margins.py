@@ -4,8 +4,10 @@ import dataclasses
 
 import pytest
 from level_results import episodes, module, properties, rollouts
+from verify.ticker import contract
 
 from overclock.verify.compare import ComparedField
+from overclock.verify.contract import Field
 from overclock.verify.interaction.result import InteractionLevel, ScenarioResult, ScenarioRun, SelfCheck
 from overclock.verify.margins import margin_rows, margins_in, warning_lines
 from overclock.verify.property.result import ComparedOutput, ModuleComparison
@@ -112,3 +114,6 @@ def test_a_wide_tolerance_with_a_reason_is_not_warned_of():
         passed=True, precision="float32",
     )  # fmt: skip
     assert warning_lines(margins_in([level_2({}, check)])) == []
+    contracts = {"float32": contract((Field("state.x", 1.0, 1.0, "why", wide="errors grow"),))}
+    assert warning_lines(margins_in([level_3(500.0)], contracts)) == []
+    assert len(warning_lines(margins_in([level_3(500.0)]))) == 1

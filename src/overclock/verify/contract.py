@@ -38,6 +38,7 @@ class Field:
     reference. An absolute part is one number, or one per element in C order; `whole` is that of `Tolerance`. All zero
     means equal; anything else needs a reason. `draws` names the random draws of the reference that set the field.
     `rare` is how far it may be off in a rare event, for the reason `rare_reason`: they are counted (compare.py).
+    `wide` says why a tolerance may be more than a hundred times what is seen (margins.py).
     """
 
     name: str
@@ -50,6 +51,7 @@ class Field:
     whole: Whole = False
     rare: float | None = absent()
     rare_reason: str | None = absent()
+    wide: str | None = absent()
 
     def __post_init__(self) -> None:
         for name in ("per_step", "free_running", "whole"):

@@ -7,11 +7,12 @@ follows from the size of the sample.
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from overclock.results import absent
-from overclock.verify.contract import Mode
+from overclock.verify.contract import Contract, Mode, Precision
 
 if TYPE_CHECKING:
     from overclock.verify.result import LevelResult
@@ -46,12 +47,20 @@ Key = tuple[str, str, Mode | None]  # name, precision, mode
 Seen = tuple[Key, int, float]  # with the level, and the margin: infinite where no difference was seen
 
 
-def margins_in(levels: "Iterable[LevelResult]") -> list[ToleranceMargin]:
-    """The margin of every tolerance that levels 1 to 3 compared with, in the order in which they met it."""
+def margins_in(
+    levels: "Iterable[LevelResult]", contracts: Mapping[Precision, Contract] = MappingProxyType({})
+) -> list[ToleranceMargin]:
+    """The margin of every tolerance that levels 1 to 3 compared with, in the order in which they met it.
+
+    `contracts` say why tolerances of theirs may be wide.
+    """
     smallest: dict[Key, float] = {}
     at: dict[Key, list[int]] = {}
     levels = list(levels)
     reasons = _reasons(levels)
+    fields: dict[tuple[str, str], str | None] = {
+        (one.name, precision): one.wide for precision, made in contracts.items() for one in made.fields
+    }
     for level in levels:
         for key, number, margin in _seen(level):
             smallest[key] = min(margin, smallest.get(key, math.inf))
@@ -59,7 +68,7 @@ def margins_in(levels: "Iterable[LevelResult]") -> list[ToleranceMargin]:
     return [
         ToleranceMargin(
             name=name, levels=at[name, precision, mode], precision=precision, mode=mode,
-            margin=margin if math.isfinite(margin) else None, reason=reasons.get(name),
+            margin=margin if math.isfinite(margin) else None, reason=reasons.get(name) or fields.get((name, precision)),
         )
         for (name, precision, mode), margin in smallest.items()
     ]  # fmt: skip
