@@ -7,6 +7,7 @@ from overclock._lazy import lazy_names
 if TYPE_CHECKING:
     from overclock.env.autoreset import select
     from overclock.env.environment import Environment, EnvState, Params
+    from overclock.env.precision import require_float64
     from overclock.env.registry import Spec, list_envs, make, register, spec
     from overclock.env.rng import Rng, Section
     from overclock.env.small import first_above, order_by, put
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Box", "Dict", "Discrete", "EnvState", "Environment", "MultiDiscrete", "Params", "Rng", "Section", "Space", "Spec",
-    "Struct", "Tape", "first_above", "list_envs", "make", "order_by", "put", "register", "select", "spec", "static",
+    "Struct", "Tape", "first_above", "list_envs", "make", "order_by", "put", "register", "require_float64",
+    "select", "spec", "static",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy_names(
@@ -29,6 +31,7 @@ __getattr__, __dir__ = lazy_names(
         **dict.fromkeys(["first_above", "order_by", "put"], "overclock.env.small"),
         **dict.fromkeys(["Struct", "static"], "overclock.env.struct"),
         "Tape": "overclock.env.tape",
+        "require_float64": "overclock.env.precision",
         "select": "overclock.env.autoreset",
     },
 )

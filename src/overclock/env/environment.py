@@ -177,8 +177,30 @@ class Environment(Generic[S, P]):
     def advance(
         self, state: EnvState, action: Any, draw: Any, params: P
     ) -> tuple[EnvState, Float[Array, "*players"], Bool[Array, ""], Bool[Array, ""]]:
-        """One counted step from given randomness: (state, reward, terminated, truncated)."""
-        rules, reward, terminated = self.transition(state.rules, action, draw, params)
+        """One counted step from given randomness: (state, reward, terminated, truncated).
+
+        Rules always see actions of their space's integer type, and values whose type is not weak: the result cannot
+        depend on how a caller wrote them.
+        """
+        action = self._of_space(action, params)
+        rules, reward, terminated = self.transition(jax.tree.map(_strong, state.rules), action, draw, params)
         steps = state.steps + jnp.int32(1)
         truncated = jnp.bool_(False) if params.max_steps is None else steps >= params.max_steps
         return EnvState(rules=rules, steps=steps), reward, terminated, truncated
+
+    def _of_space(self, action: Any, params: P) -> Any:
+        """Actions as whole numbers of the space's type; others as they are."""
+        dtype = getattr(self.action_space(params), "dtype", None)
+        if dtype is None or dtype.kind not in "iu" or not isinstance(action, int | np.ndarray | np.generic | jax.Array):
+            return jax.tree.map(_strong, action)
+        given = jnp.result_type(action)
+        return (
+            _strong(action)
+            if given.kind not in "iub"
+            else jnp.asarray(action).astype(jax.dtypes.canonicalize_dtype(dtype))
+        )
+
+
+def _strong(leaf: Any) -> Any:
+    """A JAX array whose type is not weak: a weak one takes that of whatever it meets."""
+    return jnp.asarray(leaf, leaf.dtype) if getattr(leaf, "weak_type", False) else leaf

@@ -22,6 +22,7 @@ from overclock.verify.property.result import (
     WrongDistribution,
 )
 from overclock.verify.result import VerifyReport
+from overclock.verify.rollout.outcome_result import OutcomeResult
 from overclock.verify.rollout.result import Branches, ComparisonResult, EnvelopeResult, RolloutLevel
 from overclock.verify.text import divergence_text, worst_text
 from overclock.verify.tolerance import Tolerance
@@ -292,6 +293,7 @@ class RolloutSection:
     walked: str | None
     mismatch: list[tuple[str, object]]
     envelope: EnvelopeSection | None
+    outcomes: OutcomeResult | None
     divergences: list[tuple[str, str]]
 
 
@@ -317,6 +319,7 @@ def rollout_section(level: RolloutLevel) -> RolloutSection:
         walked=None if level.exhaustive is None else walk_text(level.exhaustive),
         mismatch=_differing_step(level.exhaustive),
         envelope=None if level.envelope is None else _envelope(level.envelope),
+        outcomes=level.outcomes,
         divergences=[
             (c.title, divergence_text(c.first_divergence)) for c in level.comparisons if c.first_divergence is not None
         ],

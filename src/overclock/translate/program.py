@@ -52,6 +52,7 @@ class Program:
     floats: dict[str, Floats] = dataclasses.field(default_factory=dict)  # as `survey_floats` finds them
     rounded_rewards: bool = False  # whether a reward is no float32
     mixed: bool = False  # whether a float of the state changes its dtype in the reference
+    single_loss: str = ""  # what float32 loses of the reference, if it cannot reproduce its episodes
     restart: tuple[str, ...] = ()  # state that a reset of the reference leaves as it was
     assumptions: tuple[str, ...] = ()
     rooms: tuple[Room, ...] = ()  # of the lists that may become longer in a step

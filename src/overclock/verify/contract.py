@@ -234,6 +234,11 @@ class Twin:
         return "float64" if "float64" in self.contracts else "float32"
 
     @property
+    def usual(self) -> Precision:
+        """The precision that users run: float32, unless there is no contract for it."""
+        return "float32" if "float32" in self.contracts else self.strictest
+
+    @property
     def backend(self) -> Backend | None:
         """What computes the performance side, where it was told: None is XLA, or what a plan for training chooses."""
         return dict(self.performance.options).get("backend") if self.performance.kernels else None

@@ -65,6 +65,8 @@ def level_text(level: "LevelResult") -> str:
             found += f"; {walked.sentence}{' (a proof)' if walked.proof else ''}"
         if level.envelope is not None and level.envelope.verdict == "pass":
             found += f"; {level.envelope.sentence}"
+        if level.outcomes is not None and level.outcomes.verdict == "pass":
+            found += f"; {level.outcomes.sentence}"
         if level.search is not None:
             found += f"; {search_text(level.search)}"
     else:
@@ -113,7 +115,7 @@ def where_text(level: "LevelResult") -> str | None:
         if excused:
             flags = f"{excused[0].excused_flags:,} of {excused[0].excusable_flags:,} flags"
             return f"{flags} differ next to a threshold, more than rounding explains"
-        parts = (level.exhaustive, level.envelope)
+        parts = (level.exhaustive, level.envelope, level.outcomes)
         return next((part.sentence for part in parts if part is not None and part.verdict != "pass"), None)
     return level.summary
 

@@ -72,6 +72,13 @@ def test_a_sample_of_the_distribution_passes(name):
 
 
 WRONG = {
+    "without its ends": (plain("uniform", "-1.0, 1.0"), lambda n: LUCK.uniform(-0.9995, 0.9995, n), "surprise"),
+    "a bell without its ends": (
+        plain("normal", "0.0, 1.0"), lambda n: np.clip(LUCK.normal(0, 1, n), -3.3, 3.3), "surprise"),
+    "a rare value that never comes": (
+        plain("choice", "3, p=[0.5, 0.0005, 0.4995]"), lambda n: LUCK.choice(3, n, p=[0.5, 0, 0.5]), "surprise"),
+    "a rare value twice as often": (
+        plain("choice", "3, p=[0.5, 0.002, 0.498]"), lambda n: LUCK.choice(3, n, p=[0.5, 0.004, 0.496]), "surprise"),
     "a little narrower": (plain("uniform", "-1.0, 1.0"), lambda n: LUCK.uniform(-0.97, 1, n), "distance"),
     "a rare outlier": (
         plain("uniform", "-1.0, 1.0"), lambda n: np.where(LUCK.random(n) < 1e-3, 1.5, LUCK.uniform(-1, 1, n)), "come"),
@@ -82,7 +89,19 @@ WRONG = {
     "a card that comes twice": (plain("permutation", "13", (13,)), lambda n: LUCK.integers(0, 13, (n, 13)), "come"),
     "two draws that are one": (
         plain("uniform", "0.0, 1.0, size=2", (2,)), lambda n: np.repeat(LUCK.random((n, 1)), 2, axis=1), "within"),
-    "draws that come in pairs": (plain("random"), lambda n: np.repeat(LUCK.random(n // 2), 2), "next event"),
+    "draws that come in pairs": (plain("random"), lambda n: np.repeat(LUCK.random(n // 2), 2), "later event"),
+    "draws that come again": (
+        plain("uniform", "-1.0, 1.0"),
+        lambda n: np.resize(np.tile(LUCK.uniform(-1, 1, (n // 128 + 1, 64)), 2).ravel(), n), "later event"),
+    "draws as large as the last": (
+        plain("uniform", "-1.0, 1.0"),
+        lambda n: np.repeat(LUCK.uniform(-1, 1, n // 2), 2) * LUCK.choice([-1, 1], n), "later event"),
+    "two draws that are equally large": (
+        plain("uniform", "-1.0, 1.0, size=2", (2,)),
+        lambda n: np.repeat(LUCK.uniform(-1, 1, (n, 1)), 2, axis=1) * LUCK.choice([-1, 1], (n, 2)), "sizes within"),
+    "one is as large as the other is high": (
+        plain("uniform", "-1.0, 1.0, size=2", (2,)),
+        lambda n: np.stack([v := LUCK.uniform(-1, 1, n), (v + 1) / 2 * LUCK.choice([-1, 1], n)], 1), "sizes within"),
 }  # fmt: skip
 
 

@@ -122,7 +122,8 @@ def test_what_is_not_compared_is_said():
     bounded = dataclasses.replace(drifting, free_running_steps=3, free_running_reason="it drifts away")
     level, _ = checked(ticking({}, {}, bounded))
     assert level_text(level) == (
-        "12 episodes, 60 steps, every contracted field; 8 free-running steps beyond the horizon not compared"
+        "12 episodes, 60 steps, every contracted field; 8 free-running steps beyond the horizon not compared; "
+        "12 episodes to their end in float64: flags, lengths and rewards are those of the unrounded reference"
     )
     reasons = {(one.mode, one.horizon, one.free_running_reason) for one in level.comparisons}
     assert reasons == {("per_step", None, ""), ("free_running", 3, "it drifts away")}

@@ -98,6 +98,7 @@ def described(made: Any, sober: Any) -> dict[str, Any]:
             "reset": [dataclasses.asdict(draw) for draw in project.contract.reset_draws],
             "step": [dataclasses.asdict(draw) for draw in project.contract.step_draws],
         },
+        "x64": project.contract.x64,
         "rooms": [dataclasses.asdict(room) for room in project.contract.rooms],
         "not_represented": [dataclasses.asdict(one) for one in made.profile.unrepresented] if made.profile else [],
         "oddities": list(made.profile.oddities) if made.profile else [],
@@ -116,6 +117,8 @@ def show(report: dict[str, Any]) -> None:
         print(f"- {sentence}")
     for one in report["dropped"]:
         print(f"- left out: {one['function']}, {one['reason']} ({Path(one['file']).name}:{one['line']})")
+    if report["x64"]:
+        print(f"- float64 is required (JAX_ENABLE_X64=1): {report['x64']}")
     for one in report["rooms"]:
         print(f"- {Room(**one).sentence}")
     for one in report["not_represented"]:

@@ -32,6 +32,7 @@ from overclock.recording.codec import InstanceCodec
 from overclock.recording.errors import UnsupportedError
 from overclock.recording.float_survey import survey_floats
 from overclock.recording.floats import Floats
+from overclock.recording.single_play import lost_in_single
 from overclock.recording.sites.call_sites import file_of
 from overclock.recording.sites.generators import LaneGenerators
 from overclock.recording.sites.install import hooked
@@ -78,6 +79,9 @@ def program_of(
         ) from error
     program = compiler.program()
     program.floats = _floats(instance, program)
+    if any(np.dtype(leaf.dtype).kind == "f" for leaf in program.state):
+        with hooked():
+            program.single_loss = lost_in_single(instance())
     if program.stored_observation and not can_store(compiler.played, program):
         shown = source_of(inspect.unwrap(type(compiler.played.unwrapped).step))
         reason = "its observation is no function of its state that could be found, so no state can be shown"
@@ -92,7 +96,12 @@ def contract_of_program(program: Program) -> ContractFile:
         state=codec_fields(shapes, program.ranges, program.overflow),
         reset_draws=tuple(draw_field(_site(site)) for site in program.reset.sites),
         step_draws=tuple(draw_field(_site(site)) for site in program.step.sites),
-        precisions={precision: _held(close) for precision, close in closeness(_numbers(program)).items()},
+        precisions={
+            precision: _held(close)
+            for precision, close in closeness(_numbers(program)).items()
+            if precision == "float64" or not program.single_loss
+        },
+        x64=program.single_loss,
         codec=CODEC,
         shapes=shapes,
         restart=program.restart,

@@ -19,6 +19,10 @@ from overclock.recipe.contract.fields import DrawField
 from overclock.recipe.syntax import read_expression
 from overclock.verify.property.distribution import EVEN_SHARES, POINTS
 
+# Where a continuous distribution is looked at: evenly, and further out, where a range that is too short shows.
+FAR_OUT = np.array([2.5e-4, 5e-4, 1e-3, 2e-3])
+LOOKED_AT_SHARES = np.sort(np.concatenate([FAR_OUT, EVEN_SHARES, 1 - FAR_OUT]))
+
 # How NumPy's generator takes what is given without a name.
 SIGNATURES = {
     "uniform": ("low", "high", "size"), "random": ("size",), "normal": ("loc", "scale", "size"),
@@ -131,17 +135,17 @@ def _wide(value: Any, shape: tuple[int, ...], one: tuple[int, ...]) -> np.ndarra
 def _between(low: np.ndarray, high: np.ndarray) -> KnownDistribution | None:
     if not (high > low).all():
         return None
-    points = low[:, None] + (high - low)[:, None] * EVEN_SHARES
-    return KnownDistribution(points, np.broadcast_to(EVEN_SHARES, points.shape), low, high, high > low)
+    points = low[:, None] + (high - low)[:, None] * LOOKED_AT_SHARES
+    return KnownDistribution(points, np.broadcast_to(LOOKED_AT_SHARES, points.shape), low, high, high > low)
 
 
 def _bell(loc: np.ndarray, scale: np.ndarray) -> KnownDistribution | None:
     if not (scale > 0).all():
         return None
-    quantiles = np.array([NormalDist().inv_cdf(share) for share in EVEN_SHARES])
+    quantiles = np.array([NormalDist().inv_cdf(share) for share in LOOKED_AT_SHARES])
     points = loc[:, None] + scale[:, None] * quantiles
     far = np.full(len(loc), np.inf)
-    return KnownDistribution(points, np.broadcast_to(EVEN_SHARES, points.shape), -far, far, scale > 0)
+    return KnownDistribution(points, np.broadcast_to(LOOKED_AT_SHARES, points.shape), -far, far, scale > 0)
 
 
 def _among(items: np.ndarray, chances: Any, count: int, whole: bool = False) -> KnownDistribution | None:

@@ -72,6 +72,7 @@ class ContractFile:
     shapes: Mapping[str, Shape] = dataclasses.field(default_factory=dict)  # its content: attribute -> shape
     restart: tuple[str, ...] = ()  # attributes that outlive a reset; every episode begins as that of a new instance
     rooms: tuple[Room, ...] = ()  # how many items lists have room for, and why
+    x64: str = ""  # why float64 is required, where there is no [float32] for that reason
 
     @property
     def by_site(self) -> bool:
@@ -127,6 +128,7 @@ def load_contract(path: Path) -> ContractFile:
             codec=(codec := data.pop("codec", None)),
             restart=tuple(data.pop("restart", ())),
             rooms=tuple(Room(**one) for one in data.pop("rooms", [])),
+            x64=data.pop("x64", ""),
             shapes={} if codec is None else load_shapes(path.parent, codec),
             precisions={name: _closeness(data.pop(name)) for name in get_args(Precision) if name in data},
         )
@@ -134,6 +136,8 @@ def load_contract(path: Path) -> ContractFile:
             raise ValueError(f"it has the unknown part '{next(iter({**data, **draws}))}'")
         if not loaded.precisions:
             raise ValueError("it has neither [float64] nor [float32]")
+        if loaded.x64 and "float32" in loaded.precisions:
+            raise ValueError("it says why float64 is required (x64), and has [float32]; leave one of them away")
         loaded.contracts()  # a tolerance without a reason is refused here
         require_codec(loaded.state, loaded.shapes if loaded.codec is not None else None)
         require_sites(loaded.state, loaded.reset_draws, loaded.step_draws)
@@ -179,6 +183,9 @@ def format_contract(contract: ContractFile) -> str:
     if contract.restart:
         lines.append("# These outlive a reset of the reference. Here every episode begins as that of a new instance.")
         lines.append(f"restart = {toml_value(contract.restart)}")
+    if contract.x64:
+        lines.append("# Candidates are judged and used in float64 alone (JAX's x64), because")
+        lines.append(f"x64 = {toml_value(contract.x64)}")
     if contract.rooms:
         lines += ["", "# Lists that may become longer in a step. Where `follows` is false, the bound is assumed:"]
         lines.append("# a new project takes another one with `overclock new --capacity LIST=ITEMS`.")

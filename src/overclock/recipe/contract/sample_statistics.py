@@ -1,7 +1,9 @@
 """A large sample of a candidate's draws beside the distributions that its contract names.
 
-Four facts: how many values lie below each of some points, whether any value cannot come at all, how the numbers of one
-event hang together (cards of one deck do, others must not), and how each hangs together with the next event's.
+Six facts: how many values lie below each of some points; how unlikely each of these shares is, and each of those
+between two points (what is rare shows there only); whether any value cannot come at all; how the numbers of one event
+hang together (cards of one deck do, others must not), and how their sizes do; and how each of these hangs together with
+later events.
 """
 
 import dataclasses
@@ -20,10 +22,13 @@ from overclock.verify.property.module import Output
 MOST_NUMBERS = 1 << 21  # of a sample in all: draws of many numbers get along with fewer events
 LOOKED_AT = 64  # numbers of an event, the first ones
 ULPS = 4  # of float32, by which a bound may be missed: it is computed
+LEAST = 1e-12  # a chance that is none, so that its logarithm is a number
 TINY = 1e-30  # a constant has no correlation: it comes out as none
 
-# Beyond what must be: of two numbers of one event, and of a number and the next event's.
-CORRELATIONS = ("correlation within an event", "correlation with the next event")
+# Beyond what must be: of two numbers of one event, of their sizes (how far each is from the middle), and of a number or
+# a size and that of a later event.
+CORRELATIONS = ("correlation within an event", "correlation of sizes within an event", "correlation with a later event")
+LAGS = (*range(1, 9), 13, 16, 32, 64, 128, 256, 512, 1000, 1024)  # how many events later
 Place = tuple[str, int]  # a draw, and which of its numbers
 
 
@@ -42,6 +47,7 @@ class SampleStatistics:
         """The statistics of an infinite sample."""
         none = {_distance(name, one): np.zeros(len(one.points[:LOOKED_AT])) for name, one in self.draws.items()}
         inside = {_inside(name): np.array(True) for name in self.draws}
+        none |= {_surprise(name, one): np.zeros(len(one.points[:LOOKED_AT])) for name, one in self.draws.items()}
         return {**none, **inside, **dict.fromkeys(CORRELATIONS, np.array(0.0))}
 
     def outputs(self, contract: ContractFile) -> dict[Precision, tuple[Output, ...]]:
@@ -49,11 +55,15 @@ class SampleStatistics:
         numbers, varying = sum(min(len(one.points), LOOKED_AT) for one in self.draws.values()), len(self._varying())
         # Dvoretzky, Kiefer, Wolfowitz and Massart; and the tail of a normal distribution.
         shares = math.sqrt(math.log(2 * numbers / FALSE_ALARM) / (2 * self.events))
-        pairs = max(varying * (varying + 1) // 2, 1)
+        pairs = max(varying * (2 * varying - 1 + 2 * len(LAGS)), 1)
         together = math.sqrt(2 * math.log(2 * pairs / FALSE_ALARM) / self.events)
         reason = f"a sample of {self.events:,} stays this close but once in {1 / FALSE_ALARM:.0e} times"
         found = [Output(_distance(name, one), absolute=shares, reason=reason) for name, one in self.draws.items()]
         found += [Output(_inside(name)) for name in self.draws]
+        # Chernoff: a share as far from p as s comes exp(-n KL(s, p)) times at most.
+        shown = sum(2 * min(len(one.points), LOOKED_AT) * (one.points.shape[1] + 1) for one in self.draws.values())
+        most = math.log(2 * shown / FALSE_ALARM) if shown else 0.0
+        found += [Output(_surprise(name, one), absolute=most, reason=reason) for name, one in self.draws.items()]
         found += [Output(name, absolute=together, reason=reason) for name in CORRELATIONS]
         return dict.fromkeys(contract.precisions, tuple(found))
 
@@ -70,12 +80,22 @@ class SampleStatistics:
                 for place, (points, shares) in enumerate(zip(one.points[:LOOKED_AT], one.shares, strict=False))
             ]
             told[_distance(name, one)] = xp.max(xp.abs(xp.stack(apart)), axis=1)
+            shares = xp.asarray(one.shares[:LOOKED_AT])
+            told[_surprise(name, one)] = self.events * _most_surprising(xp, xp.stack(apart) + shares, shares)
             told[_inside(name)] = self._all_can_come(xp, values, one)
         scaled = [_scaled(xp, columns[place]) for place in self._varying()]
         stacked = xp.stack(scaled) if scaled else xp.zeros((0, self.events))
-        pairs = (stacked @ stacked.T / self.events)[np.triu_indices(len(scaled), 1)] - self._together()
-        following = xp.mean(stacked[:, :-1] * stacked[:, 1:], axis=1)
-        for name, found in zip(CORRELATIONS, (pairs, following), strict=True):
+        sizes = xp.stack([_scaled(xp, xp.abs(one)) for one in scaled]) if scaled else stacked
+        apart = np.triu_indices(len(scaled), 1)
+        pairs = (stacked @ stacked.T / self.events)[apart] - self._together()
+        free = self._together() == 0.0  # sizes of cards of one deck hang together as well, and nobody says how
+        of_sizes = xp.where(free, (sizes @ sizes.T / self.events)[apart], 0.0)
+        mixed = stacked @ sizes.T / self.events
+        of_sizes = xp.concatenate([of_sizes, *(xp.where(free, half[apart], 0.0) for half in (mixed, mixed.T))])
+        both = xp.concatenate([stacked, sizes])
+        lags = [lag for lag in LAGS if lag < self.events]
+        later = xp.stack([xp.sum(both[:, :-lag] * both[:, lag:], axis=1) / self.events for lag in lags])
+        for name, found in zip(CORRELATIONS, (pairs, of_sizes, later), strict=True):
             told[name] = xp.max(xp.abs(found), initial=0.0)
         return told
 
@@ -108,6 +128,28 @@ class SampleStatistics:
 def _distance(name: str, one: KnownDistribution) -> str:
     """The name of the Kolmogorov-Smirnov distance: the largest of shares of values below points."""
     return f"distance of {name} from {one.call}"
+
+
+def _surprise(name: str, one: KnownDistribution) -> str:
+    """The name of the largest of `n KL(share, chance)`, over shares below points and between them."""
+    return f"surprise of {name} as {one.call}"
+
+
+def _most_surprising(xp: Any, shares: Any, chances: Any) -> Any:
+    """The largest Kullback-Leibler divergence of two coins, one for each point and each interval, by row."""
+
+    def coins(below: Any) -> Any:
+        none, all_of_it = xp.zeros_like(below[:, :1]), xp.ones_like(below[:, :1])
+        between = xp.diff(xp.concatenate([none, below, all_of_it], axis=1), axis=1)
+        return xp.clip(xp.concatenate([below, between], axis=1), 0.0, 1.0)
+
+    seen, expected = coins(shares), coins(chances)
+    return xp.max(_part(xp, seen, expected) + _part(xp, 1 - seen, 1 - expected), axis=1)
+
+
+def _part(xp: Any, seen: Any, expected: Any) -> Any:
+    """`seen log(seen / expected)`, and 0 for none."""
+    return xp.where(seen > 0, seen * xp.log(xp.maximum(seen, LEAST) / xp.maximum(expected, LEAST)), 0.0)
 
 
 def _inside(name: str) -> str:

@@ -45,6 +45,7 @@ def package_files(
         "notices": f"{NOTICES}/{origin.distribution}" if origin.notices else None,
         "entry_point": _entry_point(names, made, several),
         "overclock": __version__,
+        "x64": accepted.project.contract.x64,
         **readme_facts(accepted, origin),
     }
     files = {path.format(package=names.package): _rendered(name, **facts) for path, name in TEMPLATES.items()}

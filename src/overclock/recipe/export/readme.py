@@ -86,6 +86,8 @@ def _limits(accepted: Accepted, origin: Origin, equal: str) -> list[str]:
         said.append("Observations that are tuples or dicts in the original are one array, in the order of its space.")
     if "float32" in contract.precisions and "float64" in contract.precisions:
         said.append("JAX computes in float32 unless JAX_ENABLE_X64=1 is set; the tolerances say what that costs.")
+    if contract.x64:
+        said.append(f"It needs float64 (JAX_ENABLE_X64=1) and refuses to play without: {contract.x64}.")
     if contract.restart:
         names = ", ".join(contract.restart)
         said.append(

@@ -75,6 +75,7 @@ class JudgedBy:
     held_out: int
     also: str
     rooms: list[Room] = dataclasses.field(default_factory=list)
+    x64: str = ""  # why float64 is required
 
 
 def described(journal: Journal, name: str | None) -> JudgedBy | None:
@@ -90,6 +91,7 @@ def described(journal: Journal, name: str | None) -> JudgedBy | None:
         len(rules["scenarios"]),
         **{key: rules["judging"][key] for key in ("episodes", "held_out", "also")},
         rooms=[Room(**one) for one in contract.get("rooms", [])],
+        x64=contract.get("x64", ""),
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import jaxpr_as_fun
 
@@ -73,7 +74,12 @@ def _traced(env: Any, name: str, inner: Callable[..., Any], given: Any) -> Any:
     if (known := vars(env)[TRACED]) is not None:
         eager = jax.config.jax_disable_jit  # pyright: ignore[reportAttributeAccessIssue]
         _same(known, f"{name} of {tree}, {_kinds(leaves)}{', eager' * eager}", name, digest(closed))
-    return jax.tree.unflatten(jax.tree.structure(shape), jaxpr_as_fun(closed)(*arrays))
+    # A constant result comes back as a Python number, which has no `astype` and another `~`.
+    results = [
+        value if isinstance(value, jax.Array) else jnp.asarray(value, aval.dtype)
+        for value, aval in zip(jaxpr_as_fun(closed)(*arrays), closed.out_avals, strict=True)
+    ]
+    return jax.tree.unflatten(jax.tree.structure(shape), results)
 
 
 def _same(known: Programs, key: str, name: str, found: str) -> None:

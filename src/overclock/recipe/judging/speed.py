@@ -34,7 +34,7 @@ PAIRS = 7  # of two candidates that are equally fast, one is ahead in all of the
 @contextlib.contextmanager
 def timed(twin: Twin, timeout: float = 120.0) -> Iterator[ProcessSubject]:
     """A worker of the performance side to be timed, in what people run; afterwards it must still be what was judged."""
-    precision: Precision = "float32" if "float32" in twin.contracts else twin.strictest
+    precision = twin.usual
     with ProcessSubject(twin.performance_in(precision), EPISODES, "the candidate", timeout) as worker:
         yield worker
         if "shown" in worker.description["calls"]:

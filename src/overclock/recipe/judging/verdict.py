@@ -141,6 +141,7 @@ def count(level: JudgedLevel) -> tuple[int, int]:
         outcomes += [check.passed for check in level.metamorphic]
     elif isinstance(level, RolloutLevel):
         outcomes = [field.passed for comparison in level.comparisons for field in comparison.fields]
+        outcomes += [] if level.outcomes is None else [level.outcomes.verdict == "pass"]
     else:
         outcomes = [group.verdict == "equivalent" for group in level.groups]
     return sum(outcomes), len(outcomes)
@@ -243,6 +244,11 @@ def _interaction(level: InteractionLevel) -> Failure:
 
 def _rollout(level: RolloutLevel) -> Failure:
     found = [(one.first_divergence, one.precision) for one in level.comparisons if one.first_divergence is not None]
+    outcomes = level.outcomes
+    if not found and outcomes is not None and outcomes.verdict == "fail":
+        first = outcomes.first
+        where = {} if first is None else {"field": first.field, "step": first.step}
+        return failure(3, [f"Every step is right on its own, but {outcomes.sentence}."], **where)
     if not found:  # flags excused too often, or what is compared beside episodes alone
         return failure(3, [f"Whole episodes agree, but {where_text(level)}."])
     first, precision = min(found, key=lambda one: one[0].step)

@@ -39,6 +39,8 @@ def _facts(report: JudgedLevel | SurveyedReference | None) -> list[dict[str, Any
             return facts + [{"field": check.worst_field, "error": finite(check.largest_error)} for check in wrong]
         case RolloutLevel():
             found = [one.first_divergence for one in report.comparisons if one.first_divergence is not None]
+            if not found and report.outcomes is not None and (first := report.outcomes.first) is not None:
+                return [{name: finite(getattr(first, name)) for name in KEPT if hasattr(first, name)}]
             return [_kept(min(found, key=lambda one: one.step))] if found else []
         case _:
             return []

@@ -65,7 +65,7 @@ OF_A_PROCESS: dict[str, tuple[tuple[int, int], int]] = {
     "ioprio_set": ((251, 30), SECOND_ARGUMENT),
 }
 SOCKET, CLONE, UNSHARE = {"socket": (41, 198), "socketpair": (53, 199)}, (56, 220), (272, 97)
-AF_UNIX, SOCK_STREAM, KIND = 1, 1, 0xF  # the kind of a socket without its flags
+AF_UNIX, SOCK_STREAM, SOCK_SEQPACKET, KIND = 1, 1, 5, 0xF  # the kind of a socket without its flags
 # Netlink is how C libraries ask for the machine's addresses; it reaches nothing outside of the network namespace.
 FAMILIES = {"AF_UNIX": AF_UNIX, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16}
 # CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
@@ -117,15 +117,19 @@ def _families() -> list[Instruction]:
 
 
 def _no_sockets(pairs: bool) -> list[Instruction]:
-    """None but, with `pairs`, two connected streams: a socket for datagrams sends to any other by its name."""
+    """None but, with `pairs`, two that are connected for good: one for datagrams sends to any other by its name.
+
+    Rust's library starts every program with a pair of SOCK_SEQPACKET.
+    """
     if not pairs:
         return [_refuse(errno.EACCES)]
     return [
         (LOAD, 0, 0, FIRST_ARGUMENT),
-        (EQUAL, 0, 4, AF_UNIX),
+        (EQUAL, 0, 5, AF_UNIX),
         (LOAD, 0, 0, SECOND_ARGUMENT),
         (AND, 0, 0, KIND),
-        (EQUAL, 0, 1, SOCK_STREAM),
+        (EQUAL, 1, 0, SOCK_STREAM),
+        (EQUAL, 0, 1, SOCK_SEQPACKET),
         (RETURN, 0, 0, ALLOW),
         _refuse(errno.EACCES),
     ]

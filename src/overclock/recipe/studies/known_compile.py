@@ -9,7 +9,7 @@ import jax
 from overclock.env.rng import Rng
 from overclock.recipe.judging.candidate import load_candidate
 from overclock.vector.vectorize import vectorize
-from overclock.verify.contract import Precision, Twin
+from overclock.verify.contract import Twin
 from overclock.verify.sides.process import ProcessSubject
 
 WAITING = 600.0  # seconds; what takes longer is told as a failure
@@ -20,7 +20,7 @@ def compile_seconds(twin: Twin, batch: int) -> float:
 
     No cache of earlier compilations is read; imports come before. The clock is ours.
     """
-    precision: Precision = "float32" if "float32" in twin.contracts else twin.strictest
+    precision = twin.usual
     spec = twin.performance_in(precision).with_environment(JAX_ENABLE_COMPILATION_CACHE="false")
     spec = spec.with_worker(Compiled, folder=dict(spec.options)["folder"])
     with ProcessSubject(spec, batch, "the candidate", WAITING) as worker:

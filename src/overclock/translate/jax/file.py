@@ -45,7 +45,9 @@ class _File:
         parts = [
             *self._header(), "", *self._imports(body), *constants, "", "", *self._records(), *body, "", "",
             f"def make() -> tuple[{self._cls}, {self._cls}Params]:",
-            '    """The environment and its parameters."""',
+            '    """The environment and its parameters."""'
+            if not self._program.single_loss
+            else '    """The environment and its parameters; raises where JAX computes in float32."""',
             f"    env = {self._cls}()",
             "    return env, env.default_params()",
         ]  # fmt: skip
@@ -62,6 +64,8 @@ class _File:
             "Randomness is drawn first (`draw_reset`, `draw_step`) and handed to the rules as data. Both arms of a",
             "branch are computed and `jnp.where` picks one; the comments above are the conditions of the source.",
         ]
+        if program.single_loss:
+            lines.append("It needs float64 (JAX_ENABLE_X64=1): " + program.single_loss + ".")
         if program.overflow:
             lines.append(
                 "`overflow` in the state: a list or a loop needed more room than it has, and nothing is right."
@@ -83,6 +87,7 @@ class _File:
         spaces = {name for name in ("Box", "Discrete", "MultiDiscrete") if f"{name}(" in text}
         quick = {name for name in QUICK if re.search(rf"\b{name}\(", text)}
         names = {"Environment", "Params", "Struct", *spaces, *quick} | ({"Rng"} if sites else set())
+        names |= {"require_float64"} if self._program.single_loss else set()
         lines[-1] = f"from overclock.env import {', '.join(sorted(names))}"
         return lines
 
@@ -122,8 +127,13 @@ class _File:
             *self._capacities(),
             "",
             f"    def default_params(self) -> {cls}Params:",
+            *self._requirement(),
             f"        return {cls}Params()",
         ]
+
+    def _requirement(self) -> list[str]:
+        lost = self._program.single_loss
+        return [f'        require_float64("{lost}")'] if lost else []
 
     def _capacities(self) -> list[str]:
         rooms = self._program.rooms

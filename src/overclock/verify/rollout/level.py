@@ -4,6 +4,7 @@ Random play comes in both modes and every precision, and its clean episodes stat
 random play does not, in the strictest precision and one step at a time: long pushes, the scripted player, whatever
 reaches new branches of the reference, trained policies. Where episodes must be equal bit for bit they run free as well.
 A finite environment is also walked exhaustively, a chaotic one held against the reference's own spread (envelope.py).
+Where float32 may round, episodes also run freely to their end, and flags, lengths and rewards count (outcomes.py).
 No two comparisons share an episode; they share processes.
 """
 
@@ -23,12 +24,14 @@ from overclock.verify.rollout.envelope import LEAST_EPISODES, check_envelope
 from overclock.verify.rollout.found_states import check_found
 from overclock.verify.rollout.guided import coverage_guided
 from overclock.verify.rollout.lockstep import compare_sides
+from overclock.verify.rollout.outcomes import check_outcomes
 from overclock.verify.rollout.result import UNIFORM, EnvelopeResult, RolloutLevel, RolloutResult, comparison_title
 from overclock.verify.rollout.trained_player import trained
 from overclock.verify.sides.pair import Sides
 
 GUIDED = "coverage-guided"
-ENVELOPE = 1_000  # keeps its episodes apart from those of the comparisons, which are numbered from 1
+# Keep their episodes apart from those of the comparisons, which are numbered from 1.
+ENVELOPE, OUTCOMES = 1_000, 2_000
 LONG_SHARE = 10  # one long episode (of a player that does well) for this many random ones
 
 
@@ -84,16 +87,18 @@ def check_rollouts(
             results.append(result)
         searched, found_results = check_found(sides, twin, _modes(twin, twin.strictest), seed, timeout)
         results += found_results
+        outcomes = check_outcomes(sides, twin, episodes, (seed, OUTCOMES), progress)
         enveloped = _enveloped(sides, twin, episodes, (seed, ENVELOPE), progress)
     walked = None if twin.exhaustive is None else check_exhaustively(twin, timeout=timeout, **twin.exhaustive)
     found = {"pass" if result.passed else "fail" for result in results}
-    found |= {part.verdict for part in (walked, enveloped) if part is not None}
+    found |= {part.verdict for part in (walked, enveloped, outcomes) if part is not None}
     level = RolloutLevel(
         verdict=next(verdict for verdict in ("fail", "could not verify", "pass") if verdict in found),
         comparisons=[result.summary() for result in results],
         exhaustive=walked,
         envelope=enveloped,
         search=searched,
+        outcomes=outcomes,
     )
     return level, next(filter(None, map(diverging, results)), None) or _walked_into(walked)
 

@@ -11,6 +11,7 @@ from overclock.verify.contract import Envelope, Field, Mode, Precision, causes_f
 from overclock.verify.exhaustive.result import WalkResult
 from overclock.verify.reach.counts import SearchCounts
 from overclock.verify.repro.episode import Episode
+from overclock.verify.rollout.outcome_result import OutcomeResult
 from overclock.verify.statistics import bound_clean_episodes
 from overclock.verify.tolerance import Tolerance
 
@@ -151,7 +152,8 @@ class EnvelopeResult(Envelope, _Verdict):
 class RolloutLevel:
     """The result of level 3: comparisons, and where the twin asks for them a walk over all states and an envelope.
 
-    `search` is what the search for branches did; older reports lack it.
+    `search` is what the search for branches did, `outcomes` how episodes come out that run freely to their end; older
+    reports lack them.
     """
 
     level: Literal[3] = 3
@@ -161,6 +163,7 @@ class RolloutLevel:
     exhaustive: WalkResult | None
     envelope: EnvelopeResult | None = None
     search: SearchCounts | None = absent()
+    outcomes: OutcomeResult | None = absent()
 
 
 @dataclasses.dataclass

@@ -29,7 +29,7 @@ from overclock.vector.vectorize import vectorize
 from overclock.verify.contract import Twin
 from overclock.verify.sides.jax_subject import JaxSubject
 from overclock.verify.sides.patched import Patch, load_patched
-from overclock.verify.sides.subject import Arrays, SubjectSpec
+from overclock.verify.sides.subject import TRAINER, Arrays, SubjectSpec
 from overclock.verify.transfer.plan import TransferPlan
 
 SHOWN = ("return", "episodes")  # of an update, one value per seed
@@ -37,7 +37,8 @@ SHOWN = ("return", "episodes")  # of an update, one value per seed
 
 def performance_trainer(twin: Twin, plan: TransferPlan) -> SubjectSpec:
     """The spec of a worker that trains on the performance side, bugs planted in it included."""
-    spec = twin.performance_in("float32")
+    # Rust computes as it was written, whatever JAX does; its networks are trained in float32.
+    spec = twin.performance_in(twin.usual if twin.performance.trainer == TRAINER else "float32")
     return spec.wrapped_by(spec.trainer, config=dict(plan.training), **{"kernel": True} if plan.kernel else {})
 
 

@@ -65,6 +65,17 @@ def test_a_run_takes_the_steps_that_the_rules_take(candidate, contract, toolchai
     assert library.run(library.runner(lanes, seed=0, threads=2), steps) == pytest.approx(expected, rel=1e-12)
 
 
+def test_what_was_seen_before_is_no_memory_of_a_candidate(honest, candidate, contract, toolchain):
+    """One that writes its observation only where nothing was written shows the same as one that always does."""
+    shy = {name: text.replace("*seen = value as f32;", "*seen += value as f32;") for name, text in crates.FILES.items()}
+    assert shy != crates.FILES
+    totals = []
+    for folder in (honest, candidate(shy)):
+        library = load_library(str(folder), str(contract), str(toolchain))
+        totals.append(library.run(library.runner(LANES, seed=0, threads=1), 30))
+    assert totals[0] == totals[1]
+
+
 def keys_of(rng):
     return np.stack([np.asarray(rng.k0), np.asarray(rng.k1), np.asarray(rng.counter)], axis=1)
 

@@ -22,7 +22,7 @@ def differences_for_users(
     twin: Twin, candidate: Path, episodes: int, batches: Sequence[int], timeout: float
 ) -> Iterator[str]:
     """What is otherwise than where it was judged, in sentences, the first of which is enough to refuse it."""
-    precision: Precision = "float32" if "float32" in twin.contracts else twin.strictest
+    precision = twin.usual
     lanes = random.SystemRandom().randint(*LANES)
     with users_folder(candidate, lanes) as script:
         spec = user_spec(twin.performance, script, precision)

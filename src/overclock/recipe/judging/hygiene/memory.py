@@ -7,6 +7,7 @@ a method that is bound to it, shows itself here. Used in the candidate's worker.
 import dataclasses
 import enum
 import functools
+import gc
 import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -105,8 +106,11 @@ class _Walk:
             inner = [value.obj]
         else:
             inner = [value.__wrapped__] if hasattr(value, "__wrapped__") else []  # a compiled function, say
+            if isinstance(value, functools._lru_cache_wrapper) and self._is_own(value):
+                inner += [one for one in gc.get_referents(value) if isinstance(one, dict)]  # what it remembers
             fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
-            slots = {field.name: getattr(value, field.name) for field in fields}
+            named = (*(field.name for field in fields), *_slots(type(value)))
+            slots = {name: getattr(value, name) for name in named if hasattr(value, name)}
             self.members(place, {**slots, **getattr(value, "__dict__", {})}, depth)
         self._all(place, inner, depth)
 
@@ -116,6 +120,13 @@ class _Walk:
     def _all(self, place: str, values: Iterable[Any], depth: int) -> None:
         for number, value in enumerate(values):
             self.visit(f"{place}[{number}]", value, depth)
+
+
+def _slots(kind: type) -> Iterator[str]:
+    """The attributes that instances have instead of a dictionary."""
+    for owner in kind.__mro__:
+        declared = vars(owner).get("__slots__", ())
+        yield from (declared,) if isinstance(declared, str) else declared
 
 
 def _filled(cell: Any) -> bool:

@@ -17,30 +17,47 @@ from overclock.recipe.judging.hygiene.vocabulary import TOPS, is_module
 WATCHED = ("builtins", "time", "os", "sys", "json", "struct", "math", "numpy", "jax", "jaxlib", "overclock")
 # Where NumPy's, JAX's and typing's own values say that they come from.
 HOMES = TOPS | {"jaxlib", "ml_dtypes", "types", "abc", "collections"}
+VALUES = ""  # no module's name
 UNSEEN = frozenset({"__spec__", "__loader__", "__builtins__"})  # of every module
 CLASSES_OF = "overclock"  # patched methods are looked for here; NumPy's and JAX's classes are mostly written in C
 
 
 def snapshot() -> dict[str, dict[str, Any]]:
-    """Every function and class of the watched modules, and every attribute of Overclock's classes, by name."""
-    shown: dict[str, dict[str, Any]] = {}
+    """Every function and class of the watched modules, and every attribute of Overclock's classes, by name.
+
+    Under VALUES, of every such module what is neither, nor a module: the names alone.
+    """
+    values: dict[str, Any] = {}
+    shown: dict[str, dict[str, Any]] = {VALUES: values}
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] in WATCHED and isinstance(module, ModuleType):
             shown[name] = {key: value for key, value in vars(module).items() if callable(value)}
+            others = (key for key, value in vars(module).items() if not (callable(value) or _is_module(value)))
+            values[name] = frozenset(others)
             for owner in _classes(name, shown[name]):
                 shown[f"{name}.{owner.__name__}"] = dict(vars(owner))
     return shown
 
 
 def tampered(before: dict[str, dict[str, Any]]) -> list[str]:
-    """The names that stand for something else than at the time of the snapshot, or for nothing any more."""
+    """The names that stand for something else than at the time of the snapshot, for nothing any more, or are new.
+
+    New are values only: modules get further functions when they are used for the first time.
+    """
     now = snapshot()
-    return sorted(
+    changed = (
         f"{place}.{name}"
         for place, values in before.items()
         for name, value in values.items()
-        if now.get(place, {}).get(name) is not value
+        if place != VALUES and now.get(place, {}).get(name) is not value
     )
+    known, found = before.get(VALUES, {}), now[VALUES]
+    new = (f"{place}.{name}" for place, names in known.items() for name in found.get(place, frozenset()) - names)
+    return sorted({*changed, *new})
+
+
+def _is_module(value: Any) -> bool:
+    return isinstance(value, ModuleType)
 
 
 def _classes(module: str, values: dict[str, Any]) -> Iterator[type]:

@@ -79,7 +79,7 @@ MODULES: dict[str, Vocabulary] = {
     # `make` and the registry load modules by name.
     "overclock.env": _only(
         "Box Dict Discrete EnvState Environment MultiDiscrete Params Rng Section Space Struct Tape first_above "
-        "order_by put select static"
+        "order_by put require_float64 select static"
     ),
     "__future__": _only("annotations"),
 }

@@ -72,6 +72,7 @@ impl Part {
             }
             let seen = &mut self.seen[lanes.start * self.length..lanes.end * self.length];
             for (state, into) in states.iter().zip(seen.chunks_exact_mut(self.length)) {
+                into.fill(Element::default()); // as everywhere: what was seen before is no memory
                 rules.observe(state, into);
             }
         }
