@@ -38,13 +38,13 @@ ALL_PLANTS = {
 def twin() -> Twin:
     """The twin with Gymnasium's robot as it is."""
     double = contract(
-        Closeness(qpos=1e-13, qvel=2e-11, reward=1e-6), Closeness(qpos=2e-11, qvel=5e-10, reward=1e-6),
+        Closeness(qpos=1e-13, qvel=1e-11, reward=1e-6), Closeness(qpos=3e-12, qvel=7e-11, reward=1e-6),
         reason=f"{ROUNDING}: {SEEN}", envelope=ENVELOPE,
         rare=Closeness(qpos=1e-6, qvel=1e-4, reward=1e-5),
         rare_reason=f"{SOLVER}: 5 of 51,200 steps were off by up to 3e-9, and episodes by up to 3e-8",
     )  # fmt: skip
     single = contract(
-        Closeness(qpos=2e-5, qvel=4e-3, reward=5e-5), Closeness(qpos=1e-4, qvel=1e-2, reward=2e-3),
+        Closeness(qpos=2e-5, qvel=4e-3, reward=5e-5), Closeness(qpos=1e-4, qvel=1e-2, reward=1.5e-3),
         reason=f"{SINGLE}: {SEEN}",
         rare=Closeness(qpos=1e-1, qvel=5.0, reward=1e-1),
         rare_reason=f"{JUMP}: 21 of 400,000 steps were off by up to 6e-3, and 12 of 2,693 episodes by up to 2e-2",
