@@ -19,7 +19,7 @@ from overclock.recording.rounded_copies import change_floats
 EPISODES, STEPS = 100, 24_000  # the reference plays no further episode after so many of either
 ENOUGH = 6_000  # steps where no copy came out otherwise, and all ended beside the reference
 BESIDE = 1e-3  # of an observation, relative: a copy that is further away has its own fate
-LONGEST = 2_000  # steps of an episode that is compared
+LONGEST = 10_000  # steps of an episode that is compared, as many as in verify.contract
 COPIES = 3
 DIFFERING = 0.01  # of the episodes
 REPEAT = 0.9  # of the actions of every other episode: long pushes in one direction

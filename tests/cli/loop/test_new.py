@@ -15,7 +15,7 @@ def test_what_is_left_out_is_told_and_not_only_in_json(capsys):
         "reference": "pond.py:PondEnv", "target": "jax", "project": "pond", "modules": [], "state": [], "warnings": [],
         "advice": {"reasons": ["Its state is small."], "against": []}, "not_represented": [], "oddities": [],
         "rooms": [{"list": "body", "items": 31, "why": "there are 6 x 5 cells", "follows": False}],
-        "look": None,
+        "look": None, "x64": "in float32 9 of 100 episodes have another length",
         "dropped": [
             {"function": "pond:PondEnv.render", "file": "/x/pond.py", "line": 30, "lines": 9, "reason": "rendering"}
         ],
@@ -24,6 +24,7 @@ def test_what_is_left_out_is_told_and_not_only_in_json(capsys):
     out = capsys.readouterr().out
     assert "- left out: pond:PondEnv.render, rendering (pond.py:30)" in out
     assert out.startswith("pond.py:PondEnv to jax\n")
+    assert "- float64 is required (JAX_ENABLE_X64=1): in float32 9 of 100 episodes have another length" in out
     assert "- 'body' has room for 31 items (there are 6 x 5 cells; assumed: give a bound with --capacity body=N" in out
 
 

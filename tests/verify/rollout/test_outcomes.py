@@ -37,6 +37,7 @@ def checked(twin, episodes=100, seed=0):
         {"step": 0.1, "limit": 5.0, "rate": 2.0},
         {"step": 0.1, "limit": 1e9, "pays": 2.4},
         {"step": 0.05, "limit": 1e9, "pays": 1.3},
+        {"step": 0.1, "limit": 1e9, "lamp": 2.4},
     ],
     ids=lambda clock: "-".join(map(str, clock.values())),
 )
@@ -112,3 +113,10 @@ def test_signs_of_one_kind_are_no_accident_from_eight_on():
     assert one_sided_too_often([1] * 8, 0.01)
     assert not one_sided_too_often([1] * 8 + [-1] * 2, 0.01)
     assert not one_sided_too_often([], 0.01)
+
+
+@pytest.mark.parametrize("skews", [1e-7, 4e-7])
+def test_rewards_that_are_rounded_in_one_direction_within_their_tolerance_pass(skews):
+    """Each is off by less than its tolerance; their sum is off by more than that, always with one sign."""
+    level = checked(clocks({"skews": skews}, step=0.1, limit=5.95, skews=0.0, noise=True))
+    assert level.verdict == "pass"

@@ -1,7 +1,7 @@
 """A side beside the reference, lane by lane: where does an episode begin to come out otherwise?
 
 Flags count at every step, and so do rewards of a few sizes. Other rewards, and whole numbers of state and observation,
-count as long as the sides are comparable. Floats may drift.
+count as long as the sides are comparable. All other floats may drift.
 """
 
 import dataclasses
@@ -41,16 +41,20 @@ class Following:
         self._contract, self.contents = contract, [one for one in contract.compared if one.name not in FLAGS]
         self._rewards: set[float] = set()  # of the reference; more than KINDS are of any size
         self._same, self._quiet = np.ones(lanes, np.bool_), np.ones(lanes, np.bool_)
-        self._gap = np.zeros(lanes)
+        self._gap, self._room = np.zeros(lanes), np.zeros(lanes)  # of returns, and what rounding alone may add up to
 
     def begin(self, mask: np.ndarray) -> None:
         """New episodes began in these lanes."""
         self._same, self._quiet = self._same | mask, self._quiet | mask
-        self._gap = np.where(mask, 0.0, self._gap)
+        self._gap, self._room = (np.where(mask, 0.0, one) for one in (self._gap, self._room))
 
     def drifted(self) -> np.ndarray:
-        """The difference of returns of the running episodes; NaN where the sides stayed comparable, or came apart."""
-        return np.where(self._same & ~self._quiet, self._gap, np.nan)
+        """The difference of returns of the running episodes; NaN where the sides stayed comparable, or came apart.
+
+        Zero where the roundings of the rewards explain it: those may well have one sign.
+        """
+        gap = np.where(np.abs(self._gap) <= self._room, 0.0, self._gap)
+        return np.where(self._same & ~self._quiet, gap, np.nan)
 
     def step(self, ref: Observed, seen: Observed, counted: np.ndarray) -> Iterator[tuple[int, Parting]]:
         """Compare a step; yields the counted lanes whose episode comes out otherwise from here on."""
@@ -73,9 +77,10 @@ class Following:
             compared = compare_values(reference, _shown(seen, field.name, reference), tolerance)
             self._quiet &= ~(compared.shares > QUIET).any(axis=1)
             if field.name == "reward":
+                self._room = self._room + np.where(counted, compared.allowed.sum(axis=1), 0.0)
                 wrong = compared.wrong & looked & (quiet | few)
-            elif reference.dtype.kind == "f":
-                continue  # it may drift
+            elif reference.dtype.kind == "f":  # it may drift, unless the contract knows it for a whole number
+                wrong = np.isinf(compared.shares).any(axis=1) & looked & quiet
             else:
                 wrong = compared.wrong & looked & quiet
             for lane in np.flatnonzero(wrong & self._same):

@@ -204,3 +204,8 @@ def test_a_reference_that_fails_is_one_sentence(write) -> None:
     )
     with pytest.raises(UsageError, match="failed in step 1 of an episode: ZeroDivisionError"):
         seen(str(file))
+
+
+def test_it_is_said_beforehand_that_float32_plays_other_episodes():
+    found = profile(resolve("recording.float_clocks:Up", max_steps=200))
+    assert any("of 100 episodes have another length: decide by whole numbers" in said for said in found.oddities)

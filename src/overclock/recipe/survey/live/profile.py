@@ -27,6 +27,7 @@ from overclock.recipe.survey.static.source import Source
 from overclock.recipe.survey.static.uses import foreign_bases
 from overclock.recording.float_survey import survey_floats
 from overclock.recording.floats import Floats
+from overclock.recording.single_play import lost_in_single
 
 STEPS = 400
 FEWEST_RESETS = 12  # what differs from reset to reset shows only in several
@@ -34,7 +35,7 @@ FEWEST_RESETS = 12  # what differs from reset to reset shows only in several
 
 @dataclasses.dataclass(frozen=True)
 class Profile:
-    """What was seen of a reference. `oddities` are sentences about outputs that are not what Gymnasium promises."""
+    """What was seen of a reference. `oddities` are sentences about outputs that surprise, and about float32."""
 
     fields: tuple[StateField, ...]
     unrepresented: tuple[Unrepresented, ...]
@@ -94,13 +95,26 @@ def profile(source: Source, steps: int = STEPS, seed: int = 0) -> Profile:
         rounded_rewards=any(float(np.float32(reward)) != reward for reward in session.rewards),
         largest_observation=session.largest_observation,
         truncates_itself=session.truncates_itself,
-        oddities=tuple(session.oddities),
+        oddities=(*session.oddities, *_lost(source, state, seed)),
         episode_lengths=tuple(session.lengths),
         steps=len(session.step_draws),
         restored=restored,
         rounding=asked,
         floats=floats,
     )
+
+
+def _lost(source: Source, state: list[StateField], seed: int) -> tuple[str, ...]:
+    """What a program in float32 cannot do as the reference does, and the remedy."""
+    if not any(field.kind == "float" for field in state):
+        return ()
+    env = make(source)
+    try:
+        lost = lost_in_single(env, seed)
+    finally:
+        close(env)
+    remedy = "decide by whole numbers of steps, or put x64 = 'the reason' at the head of contract.toml for [float32]"
+    return (f"With all floats rounded, {lost}: {remedy}.",) if lost else ()
 
 
 def _floats(source: Source, state: list[StateField], choose: Any, seed: int) -> dict[str, Floats]:
