@@ -85,6 +85,34 @@ def test_random_words_are_those_of_python():
                 np.testing.assert_array_equal(words, expected)
 
 
+@pytest.mark.parametrize("width", [8, 15, 16, 24, 31, 32])
+def test_random_words_are_those_of_python_beyond_every_width_of_a_counter(width):
+    for by in (-2, -1, 0, 1):
+        counter = (2**width + by) % 2**32
+        expected = np.asarray(Rng.of(5).replace(counter=jnp.uint32(counter)).words(0, (8,)))
+        np.testing.assert_array_equal(overclock_native.rng_words(5, counter, 0, 0, 8), expected)
+
+
+@pytest.mark.parametrize("width", [8, 16, 24, 31, 32])
+def test_a_batch_draws_on_beyond_every_width_of_its_counter(width):
+    """Resets of the batch draw at the next events: their first states are those of the JAX batch."""
+    jax_batch, native = pair("same_step", lanes=4)
+    state = jax_batch.get_state()
+    (name,) = (name for name in state if name.endswith("counter"))
+    state = {**state, name: np.full_like(state[name], 2**width - 3)}
+    jax_batch.set_state(state)
+    native.set_state({field: state[field] for field in native.get_state()})
+    seen = []
+    for _ in range(6):
+        native.reset(mask=np.ones(4, np.bool_))
+        jax_batch.reset(mask=np.ones(4, np.bool_))
+        ours, theirs = native.get_state(), jax_batch.get_state()
+        for field, array in ours.items():
+            np.testing.assert_array_equal(array, theirs[field], err_msg=field)
+        seen.append(ours[name].tolist())
+    assert len({tuple(row) for row in seen}) == 6
+
+
 @pytest.mark.parametrize("seed", [0, -1, 2**64 - 1, 2**70 + 3])
 def test_any_integer_is_the_seed_that_it_is_in_python(seed):
     words = overclock_native.rng_words(seed, 0, 0, 0, 4)

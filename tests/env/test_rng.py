@@ -146,6 +146,42 @@ def test_words_and_units_are_bit_equal_between_eager_jit_vmap_and_numpy(x64):
         np.testing.assert_array_equal(units, (host >> 8).astype(np.float32) * np.float32(2.0**-24))
 
 
+# Where counters of a narrower type would wrap or stop, each with its neighbours; the last event is followed by event 0.
+LONG = sorted({(2**width + by) & U32 for width in (8, 15, 16, 24, 31, 32) for by in (-2, -1, 0, 1)})
+
+
+def test_streams_are_those_of_the_page_at_long_counters_however_they_are_computed(x64):
+    stream = stream_of_seed(5)
+    expected = [word(*stream, counter, index_of("STEP", 3)) for counter in LONG]
+    counters = np.array(LONG, np.uint32)
+    rng = Rng.of(5)
+
+    def one(counter):
+        return rng.replace(counter=counter).words(3)
+
+    assert [int(one(jnp.uint32(counter))) for counter in LONG] == expected
+    assert jax.jit(jax.vmap(one))(counters).tolist() == expected
+    assert numpy_words(rng.replace(counter=counters), "STEP", 3, 1)[:, 0].tolist() == expected
+
+
+@pytest.mark.parametrize("start", [2**width - 4 for width in (8, 16, 24, 31, 32)])
+def test_events_that_follow_each_other_are_those_of_the_page_beyond_every_width(start):
+    def following(rng, _):
+        return rng.advance(), (rng.counter, rng.words(0))
+
+    _, (counters, words) = jax.lax.scan(following, Rng.of(5).replace(counter=jnp.uint32(start)), length=8)
+    expected = [(start + by) & U32 for by in range(8)]
+    assert counters.tolist() == expected
+    assert words.tolist() == [word(*stream_of_seed(5), counter, index_of("STEP", 0)) for counter in expected]
+
+
+def test_no_bit_of_the_counter_is_without_effect():
+    apart = [word(*stream_of_seed(5), 1 << bit, 0) for bit in range(32)]
+    assert len({*apart, word(*stream_of_seed(5), 0, 0)}) == 33
+    counters = np.array([0, *(1 << bit for bit in range(32))], np.uint32)
+    assert len(np.unique(numpy_words(Rng.of(5).replace(counter=counters), "STEP", 0, 1))) == 33
+
+
 def test_float64_units_are_bit_equal_to_numpy():
     with jax.enable_x64(True):
         rng = Rng.of(5)

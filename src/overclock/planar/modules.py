@@ -48,13 +48,15 @@ def modules(
 ) -> tuple[Module, ...]:
     """The modules of one robot; one that can fall has a `distance` to its thresholds and further parameters."""
     states = {"boundary": functools.partial(recorded.boundary_states, xml), "apply": recorded.apply_step}
+    looks = {"boundary": functools.partial(recorded.boundary_looks, xml), "apply": recorded.apply_look}
+    looks |= {"compared": ("qpos", "qvel")}
     shared = (
         *_built(robot, (*PARAMETERS, *more_parameters)),
         *_resets(),
         *_physics(xml, states),
-        *_rules(robot, xml, frames, motors, states, distance),
+        *_rules(robot, xml, frames, motors, states, looks, distance),
     )
-    return shared if distance is None else (*shared, _standing(robot, states, distance))
+    return shared if distance is None else (*shared, _standing(robot, looks, distance))
 
 
 def _built(robot: Robot, parameters: tuple[str, ...]) -> tuple[Module, ...]:
@@ -137,7 +139,13 @@ def _physics(xml: str, states: Mapping[str, Any]) -> tuple[Module, ...]:
 
 
 def _rules(
-    robot: Robot, xml: str, frames: int, motors: int, states: Mapping[str, Any], distance: Distance | None
+    robot: Robot,
+    xml: str,
+    frames: int,
+    motors: int,
+    states: Mapping[str, Any],
+    looks: Mapping[str, Any],
+    distance: Distance | None,
 ) -> tuple[Module, ...]:
     flags = {"float64": exact("terminated"), "float32": (_near("terminated", _after(distance), 1e-3),)}
     moved = {
@@ -158,7 +166,7 @@ def _rules(
                 "float64": (*moved["float64"], Output("reward", 1e-6, 2**-22, STOPPED, rare=1e-4), *flags["float64"]),
                 "float32": (*moved["float32"], _near("reward", _after(distance), 1e-3, 3e-4, 0.1), *flags["float32"]),
             },
-            **states,
+            boundary=functools.partial(recorded.boundary_journeys, xml), apply=recorded.apply_step,
         ),
         Module(
             "cost", (f"{robot.rules}.control_cost",), recorded.cost_case, functions.cost,
@@ -168,7 +176,7 @@ def _rules(
         Module(
             "observe", (f"{robot.rules}._get_obs",), recorded.observe_case, functions.observe,
             (f"{RULES}.observe",),
-            {"float64": exact("obs"), "float32": _values(("obs",), (0.0, HALF_ULP), ROUNDED)}, **states,
+            {"float64": exact("obs"), "float32": _values(("obs",), (0.0, HALF_ULP), ROUNDED)}, **looks,
         ),
         Module(
             "info", (f"{robot.rules}.step",), recorded.info_case, functions.info, (),
@@ -182,7 +190,7 @@ def _rules(
     )  # fmt: skip
 
 
-def _standing(robot: Robot, states: Mapping[str, Any], distance: Distance) -> Module:
+def _standing(robot: Robot, looks: Mapping[str, Any], distance: Distance) -> Module:
     def given(inputs: Arrays, expected: Arrays) -> np.ndarray:
         return distance(inputs)
 
@@ -196,7 +204,7 @@ def _standing(robot: Robot, states: Mapping[str, Any], distance: Distance) -> Mo
             "float64": exact("bonus", "fallen"),
             "float32": (_near("bonus", given, 1e-5), _near("fallen", given, 1e-5)),
         },
-        **states,
+        **looks,
     )
 
 

@@ -10,10 +10,14 @@ import numpy as np
 from overclock.planar.oracle import constants_of, oracle
 from overclock.verify.property.calls import Call
 from overclock.verify.property.module import Case
+from overclock.verify.property.variations import counts, together
 from overclock.verify.sides.subject import Arrays
 
 SEEDS = 1024
 STATES = 1024
+HIGH = 10.0  # metres in the air
+DISTANCES = (100.0, 255.0, 256.0, 1_000.0, 1_024.0, 4_096.0, 10_000.0, 65_536.0, 100_000.0)
+TURNS = (0.5, 0.75, 1.0, 1.25, 2.0, 3.0, 4.5, 10.0, 100.0)  # halves of a turn
 
 
 # ---- calls as named values ----
@@ -139,11 +143,31 @@ def boundary_seeds() -> Arrays:
     return {"seed": np.arange(SEEDS, dtype=np.uint32)}
 
 
+def apply_look(instance: Any, inputs: Arrays) -> None:
+    """What a robot is rewarded for, and what is observed, in a given state; no step moves it away."""
+    from overclock.planar.reference import write_state
+
+    write_state(instance, {"steps": np.array(0), **inputs})
+    robot = instance.unwrapped
+    robot._get_obs()
+    getattr(robot, "healthy_reward", None)
+
+
+def boundary_looks(xml: str) -> Arrays:
+    """A robot that stands at rest, and some others; level 1 puts their numbers on, and beside, every threshold."""
+    model = oracle(xml).model
+    qpos = np.repeat(model.qpos0[None], 2, axis=0)
+    qpos[1] += 0.0625  # within all thresholds, and nothing is zero
+    qvel = np.repeat(np.array([0.0, 0.5])[:, None], model.nv, axis=1)
+    return {"qpos": qpos, "qvel": qvel}
+
+
 def boundary_states(xml: str) -> Arrays:
     """States that play rarely sees: lying on the floor, beyond the limits, upside down, fast, far away; any control.
 
     Some stand upright at a speed of about 100, which a hopper may not have. A fifth of the controls lies beyond its
-    range, and some steps are the last one of an episode.
+    range. In some a joint is at a limit exactly and moves. Steps are all numbers at which counters fail, and those
+    around the time limit.
     """
     model, generator = oracle(xml).model, np.random.default_rng(0)
     n, m = model.nv, model.nu
@@ -156,5 +180,29 @@ def boundary_states(xml: str) -> Arrays:
     qvel[upright] = generator.normal(0.0, 0.1, (upright.sum(), n))
     qvel[upright, 0] = generator.choice([-1.0, 1.0], upright.sum()) * generator.uniform(95.0, 105.0, upright.sum())
     action = generator.uniform(-1.25, 1.25, (STATES, m)).astype(np.float32)
-    steps = generator.choice(np.array([0, 998, 999, 1000, 2**20], np.int32), STATES)
+    for row, (joint, end) in zip(np.flatnonzero(~upright), _joint_limits(model), strict=False):
+        qpos[row, joint] = end
+    steps = np.resize(np.array([*counts(), 998, 999, 1000, 1001], np.int32), STATES)
     return {"qpos": qpos, "qvel": qvel, "action": action, "steps": steps}
+
+
+def boundary_journeys(xml: str) -> Arrays:
+    """The same states, and robots in the air that ran far or turned over often.
+
+    Nothing touches them: far away MuJoCo's own rounding would decide when they meet the floor.
+    """
+    model = oracle(xml).model
+    places = [(0, sign * far) for far in DISTANCES for sign in (-1.0, 1.0)]
+    places += [(2, sign * turns * np.pi) for turns in TURNS for sign in (-1.0, 1.0)]
+    qpos = np.repeat(model.qpos0[None], len(places), axis=0)
+    qpos[:, 1] += HIGH
+    for row, (dof, by) in zip(qpos, places, strict=True):
+        row[dof] += by
+    still = {"qpos": qpos, "qvel": np.full(qpos.shape, 0.25), "action": np.zeros((len(places), model.nu), np.float32)}
+    return together(boundary_states(xml), {**still, "steps": np.zeros(len(places), np.int32)})
+
+
+def _joint_limits(model: Any) -> list[tuple[int, float]]:
+    """Every joint at each end of its range, a few times: by chance it moves into the limit in some of them."""
+    joints = np.flatnonzero(model.jnt_limited)
+    return [(int(joint), end) for joint in joints for end in model.jnt_range[joint].tolist() for _ in range(4)]

@@ -127,7 +127,7 @@ class RareEvents:
 
     @property
     def count(self) -> int:
-        """Of all lanes together."""
+        """The rare events of all lanes together."""
         return int(self.counts.sum())
 
     def begin(self, lanes: np.ndarray) -> None:

@@ -13,7 +13,7 @@ from envs.pong import lattice
 from envs.pong.traces import COMPARED
 
 from overclock.env import select
-from overclock.envs.pong import library, transfer, twin
+from overclock.envs.pong import library, plants, transfer, twin
 from overclock.envs.pong.env import Pong, PongDraw, PongParams, PongState
 from overclock.envs.pong.library import STATE
 from overclock.envs.pong.reference import PongReference
@@ -170,7 +170,7 @@ def played():
     return scenarios, play_reference(twin.twin(), scenarios)
 
 
-@pytest.mark.parametrize("plant", [None, *sorted(twin.PLANTS)])
+@pytest.mark.parametrize("plant", [None, *sorted(plants.COMMON)])
 def test_scenarios_see_every_planted_bug_and_nothing_else(played, plant, monkeypatch):
     """Random play seldom sees the rarest, a ball that just touches a paddle: not once in 64 games."""
     monkeypatch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")  # games above are compiled as users have them

@@ -4,8 +4,10 @@ import dataclasses
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from overclock.env import Discrete, Environment, Params, Struct
+from overclock.recipe.judging.hygiene.programs import digest
 from overclock.recipe.judging.one_lane import one_lane
 
 
@@ -50,3 +52,16 @@ def test_constant_results_are_arrays_that_the_next_rule_can_use():
     assert reward.tolist() == [1.0] * 3
     assert opened.all()
     assert after.turns.dtype == jnp.int32
+
+
+def test_the_order_in_which_constants_are_listed_is_no_other_program_and_their_values_are():
+    def spread(low, high):
+        return jax.make_jaxpr(lambda x: x * (jnp.asarray(high) - jnp.asarray(low)))(jnp.zeros(2))
+
+    low, high = np.array([1.0, 2.0], np.float32), np.array([3.0, 5.0], np.float32)
+    one = spread(low, high)
+    turned = one.jaxpr.replace(constvars=one.jaxpr.constvars[::-1])
+    assert len(one.consts) == 2
+    assert digest(one.replace(jaxpr=turned, consts=one.consts[::-1])) == digest(one)
+    assert digest(one.replace(consts=one.consts[::-1])) != digest(one)
+    assert digest(spread(low, high + 1)) != digest(one)

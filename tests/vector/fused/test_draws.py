@@ -20,3 +20,14 @@ def test_masks_orders_and_64_bit_generators_are_the_same_numbers_in_a_kernel(dia
     found, expected = through_kernel(one, seeds, words), batched(one, seeds, words)
     for kernel, jax_ in zip(found, expected, strict=True):
         np.testing.assert_array_equal(kernel, jax_)
+
+
+def test_events_beyond_every_width_of_a_counter_are_the_same_in_a_kernel(dialect):
+    def one(counter):
+        rng = Rng.of(5).replace(counter=counter)
+        return rng.words(3), rng.unit(4), rng.advance().words(0), rng.advance().counter
+
+    near = {(2**width + by) % 2**32 for width in (8, 15, 16, 24, 31, 32) for by in (-2, -1, 0, 1)}
+    counters = np.array(sorted(near), np.uint32)
+    for kernel, jax_ in zip(through_kernel(one, counters), batched(one, counters), strict=True):
+        np.testing.assert_array_equal(kernel, jax_)

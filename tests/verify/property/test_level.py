@@ -12,8 +12,9 @@ import pytest
 from schema_checks import require_valid_part
 
 from overclock.entry_point import EntryPoint
+from overclock.envs.cartpole.plants import RULES
 from overclock.envs.cartpole.recorded import FIELDS
-from overclock.envs.cartpole.twin import RULES, twin
+from overclock.envs.cartpole.twin import twin
 from overclock.errors import UsageError
 from overclock.results import decode, encode
 from overclock.verify.property import distribution

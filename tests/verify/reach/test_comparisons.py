@@ -55,6 +55,27 @@ def test_constants_are_literals_names_of_the_module_and_what_only_a_constructor_
     assert found["x is None"] == ()
 
 
+class Ranged:
+    def __init__(self) -> None:
+        self.heights, self.left = (0.5, 2.0), 3
+
+    def step(self, z: float, narrow: bool) -> bool:
+        low, high = self.heights
+        steep = -1.5
+        edge = 1.0
+        if narrow:
+            edge = 2.0
+        left = self.left
+        self.left -= 1
+        return low < z < high or z < steep or z < edge or z < left
+
+
+def test_names_that_a_function_gives_one_constant_are_that_constant():
+    found = texts(comparisons([Ranged], instance=Ranged()))
+    assert (found["low < z"], found["z < high"], found["z < steep"]) == ((0.5,), (2.0,), (-1.5,))
+    assert found["z < edge"] == found["z < left"] == ()  # given two, or what changes in play
+
+
 def test_what_is_changed_in_play_is_no_constant():
     found = comparisons([Game], instance=Game())
     (lives,) = [one for one in found if one.text == "self.lives <= 0"]

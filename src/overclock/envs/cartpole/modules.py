@@ -175,7 +175,7 @@ def _module(
 
 
 SEEDS = {"boundary": recorded.boundary_seeds, "apply": recorded.apply_seed}
-STATES = {"boundary": recorded.boundary_states, "apply": recorded.apply_step}
+STATES = {"boundary": recorded.boundary_states, "apply": recorded.apply_step, "compared": FIELDS}
 BY_CHANCE = tuple(Output(name, distribution=True, reason=CHANCE) for name in FIELDS)
 KNOWN = (
     *(Output(name, absolute=KNOWN_LIMIT, reason=KNOWN_REASON) for name in FIELDS),
@@ -227,7 +227,7 @@ MODULES = (
         "time_limit", (f"{TIME_LIMIT}.step",), recorded.time_limit_case, time_limit,
         ("overclock.env.environment:Environment.advance",),
         dict.fromkeys(("float64", "float32"), exact("steps", "truncated")),
-        boundary=recorded.boundary_steps, apply=recorded.apply_step,
+        boundary=recorded.boundary_steps, apply=recorded.apply_step, counters=("steps",),
     ),
     # Last, because it is slow beside the others and rarely the first to see a mistake.
     _module("distribution", "reset", recorded.distribution_case, distribution, "draw_reset", KNOWN, KNOWN),

@@ -130,22 +130,25 @@ def boundary_seeds() -> Arrays:
 
 
 def boundary_steps() -> Arrays:
-    """Step counts around the time limit."""
-    steps = np.array([0, 1, 498, 499, 500, 501, 2**20], np.int32)
+    """Step counts around the time limit; level 1 varies them further."""
+    steps = np.array([0, 1, 498, 499, 500, 501], np.int32)
     zeros = {name: np.zeros(len(steps)) for name in FIELDS}
     return {**zeros, "steps": steps, "action": np.zeros(len(steps), np.int32)}
 
 
 def boundary_states() -> Arrays:
-    """Every special value of every field from two ordinary states, and random mixtures; each with both actions."""
+    """Every special value of every field from two ordinary states, and random mixtures; each with both actions.
+
+    The first state is at rest: level 1 puts its numbers on, and beside, what the reference compares with.
+    """
     special = {
         "x": _around(LIMITS["x"]) + _spread(1000.0, 1e6),
         "x_dot": _spread(0.5, 3.0, 1000.0),
         "theta": _around(LIMITS["theta"]) + _spread(0.5, 1.5, 3.0, 6.0),
         "theta_dot": _spread(0.5, 4.0, 64.0),
     }
-    unusual = [math.inf, -math.inf, math.nan]
-    rows = []
+    unusual = [1000.0, -1000.0, math.inf, -math.inf, math.nan]  # mixed with others, rounding alone would be large
+    rows = [(0.0, 0.0, 0.0, 0.0)]
     for ordinary in ((0.0, 0.0, 0.0, 0.0), (0.125, -0.5, 0.0625, 0.375)):
         for position, name in enumerate(FIELDS):
             rows += [(*ordinary[:position], value, *ordinary[position + 1 :]) for value in special[name] + unusual]

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from overclock.envs.cartpole.env import CartPoleParams
+from overclock.envs.cartpole.plants import PLANTS
 from overclock.verify.contract import Contract, Field, Twin
-from overclock.verify.sides.patched import Patch
 from overclock.verify.sides.subject import Arrays, SubjectSpec
 
 STATE = ("x", "x_dot", "theta", "theta_dot")  # each starts from the reset's draw of the same name
@@ -16,20 +16,6 @@ STATE = ("x", "x_dot", "theta", "theta_dot")  # each starts from the reset's dra
 HORIZON = 100
 GROWN = "errors grow by e**0.08 per step, a thousand times in 90 steps; most random episodes end after some 20"
 UNSTABLE = "the upright pole is an unstable equilibrium: an error grows by e**0.08 per step"
-
-RULES = "overclock.envs.cartpole.env"
-PLANTS = {
-    # Gymnasium's own JAX version has had this one since 2022; returns do not show it.
-    "polemass-plus": Patch(
-        RULES,
-        "jnp.asarray(params.masspole, dtype) * params.length",
-        "jnp.asarray(params.masspole, dtype) + params.length",
-    ),
-    "angle-6-degrees": Patch(RULES, "12 * 2 * math.pi / 360", "6 * 2 * math.pi / 360"),
-    "gravity": Patch(RULES, "gravity: float = 9.8", "gravity: float = 9.81"),
-    "late-truncation": Patch(RULES, "max_steps: int | None = 500", "max_steps: int | None = 501"),
-    "ignores-the-draw": Patch(RULES, "        return draw\n", "        return draw.replace(x=draw.x * 0)\n"),
-}
 
 
 def twin() -> Twin:

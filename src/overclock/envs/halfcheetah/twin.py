@@ -1,8 +1,8 @@
 """HalfCheetah and Gymnasium's HalfCheetah-v5 as a twin: what is compared and how closely."""
 
-from overclock.planar.twin import ENVELOPE, EXACT, PLANTS, ROUNDING, SEEN, SINGLE, SOLVER, Closeness, Robot, contract
+from overclock.envs.halfcheetah.plants import PLANTS
+from overclock.planar.twin import ENVELOPE, EXACT, ROUNDING, SEEN, SINGLE, SOLVER, Closeness, Robot, contract
 from overclock.verify.contract import Twin
-from overclock.verify.sides.patched import Patch
 
 ROBOT = Robot("halfcheetah-v5", "HalfCheetah-v5", "gymnasium.envs.mujoco.half_cheetah_v5:HalfCheetahEnv")
 
@@ -12,14 +12,6 @@ HORIZON, SINGLE_HORIZON = 20, 10
 CHAOTIC = (
     "a running cheetah is chaotic: of two of MuJoCo's own that begin an ulp apart some are 5e-10 apart after 20 steps"
 )
-
-ALL_PLANTS = {
-    **PLANTS,
-    "damping-as-of-the-start": Patch("overclock.planar.engine.integrate", "if any(dampings):", "if not any(dampings):"),
-    "uniform-velocities": Patch(
-        "overclock.envs.halfcheetah.env", "rng.normal(n, (n,))", "rng.uniform(n, -1.0, 1.0, (n,))"
-    ),
-}
 
 
 def twin() -> Twin:
@@ -36,7 +28,7 @@ def twin() -> Twin:
         reason=f"{SINGLE}: of 800,000 steps one in a hundred is off by 1.5e-6, the worst by 1e-4",
         free_running_steps=SINGLE_HORIZON, free_running_reason=CHAOTIC,
     )  # fmt: skip
-    return ROBOT.twin({"float64": double, "float32": single}, ALL_PLANTS)
+    return ROBOT.twin({"float64": double, "float32": single}, PLANTS)
 
 
 def exact() -> Twin:
@@ -45,4 +37,4 @@ def exact() -> Twin:
     closeness = contract(
         step, free, ROUNDING, free_running_steps=HORIZON, free_running_reason=CHAOTIC, envelope=ENVELOPE
     )
-    return ROBOT.twin({"float64": closeness}, ALL_PLANTS, EXACT)
+    return ROBOT.twin({"float64": closeness}, PLANTS, EXACT)

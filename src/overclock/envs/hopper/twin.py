@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from overclock.envs.hopper.plants import PLANTS
 from overclock.planar.twin import (
     ENVELOPE,
     EXACT,
     JUMP,
-    PLANTS,
     ROUNDING,
     SEEN,
     SINGLE,
@@ -17,7 +17,6 @@ from overclock.planar.twin import (
     falling,
 )
 from overclock.verify.contract import Twin
-from overclock.verify.sides.patched import Patch
 from overclock.verify.sides.subject import Arrays
 
 ROBOT = Robot("hopper-v5", "Hopper-v5", "gymnasium.envs.mujoco.hopper_v5:HopperEnv")
@@ -25,16 +24,6 @@ HEIGHT, ANGLE, NUMBER = 0.7, 0.2, 100.0  # where it falls; the reference decides
 
 # Random play falls within 20 steps in the median and 62 at most, before anything grows: of two of MuJoCo's own that
 # begin an ulp apart none was further apart than 1e-15 when it fell (100 episodes). Episodes are compared to their end.
-ALL_PLANTS = {
-    **PLANTS,
-    "speeds-unclipped": Patch(
-        "overclock.planar.environment", "jnp.clip(state.qvel, -self.seen_speed, self.seen_speed)", "state.qvel"
-    ),
-    "falls-earlier": Patch("overclock.envs.hopper.env", "= (0.7, math.inf)", "= (0.8, math.inf)"),
-    # Never met in play: a hopper that fast has fallen already.
-    "numbers-without-limit": Patch("overclock.envs.hopper.env", " & ((low < numbers) & (numbers < high)).all()", ""),
-    "stages-share-alike": Patch("overclock.planar.engine.integrate", "h / 6, h / 3)", "h / 4, h / 4)"),
-}
 
 
 def twin() -> Twin:
@@ -52,13 +41,13 @@ def twin() -> Twin:
         rare_reason=f"{JUMP}: 17 of 400,000 steps were off by up to 5e-4, and 7 of 2,752 episodes by up to 1e-3",
         **falling(distance_to_limit, 1e-3),
     )  # fmt: skip
-    return ROBOT.twin({"float64": double, "float32": single}, ALL_PLANTS)
+    return ROBOT.twin({"float64": double, "float32": single}, PLANTS)
 
 
 def exact() -> Twin:
     """The twin with MuJoCo's solver at its strictest tolerance."""
     step, free = Closeness(qpos=1e-13, qvel=1e-12, reward=1e-8), Closeness(qpos=1e-12, qvel=1e-11, reward=1e-8)
-    return ROBOT.twin({"float64": contract(step, free, ROUNDING, envelope=ENVELOPE)}, ALL_PLANTS, EXACT)
+    return ROBOT.twin({"float64": contract(step, free, ROUNDING, envelope=ENVELOPE)}, PLANTS, EXACT)
 
 
 def distance_to_limit(state: Arrays) -> np.ndarray:

@@ -113,6 +113,18 @@ def observe(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
     return {"obs": env.observe(rules_state({**unseen, **inputs}), params)}
 
 
+def time_limit(env: Any, params: Any, inputs: dict[str, Any]) -> dict[str, Any]:
+    """The step counter and `truncated`, which do not depend on the game."""
+    import jax.numpy as jnp
+
+    from overclock.env import EnvState
+    from overclock.envs.pong.env import PongDraw
+
+    serve, action = PongDraw(serve=jnp.int32(0)), jnp.zeros(1) if env.continuous else jnp.int32(0)
+    after, _, _, truncated = env.advance(EnvState(env.init(serve, params), inputs["steps"]), action, serve, params)
+    return {"steps": after.steps, "truncated": truncated}
+
+
 def _module(
     name: str, reference: str, case: Any, performance: Any, exercises: tuple[str, ...], *outputs: Output, **more: Any
 ) -> Module:
@@ -121,6 +133,7 @@ def _module(
 
 SEEDS = {"boundary": recorded.boundary_seeds, "apply": recorded.apply_seed}
 STATES = {"boundary": recorded.boundary_states}  # each with the function that brings an environment there
+VARIED = {**STATES, "counters": COUNTS, "compared": SCENE, "constants": recorded.COMPARED}
 BY_CHANCE = tuple(Output(name, distribution=True, reason=CHANCE) for name in ("reset", "step"))
 MODULES = (
     _module(
@@ -151,11 +164,16 @@ MODULES = (
     _module(
         "frame", f"{REFERENCE}.c_step", recorded.frame_case, frame,
         tuple(f"{RULES}.{name}" for name in ("frame", "move_paddles", "meets", "spin")),
-        *exact(*SCENE, "n_bounces", "score_l", "score_r", "reward", "point"), **STATES, apply=recorded.apply_frame,
+        *exact(*SCENE, "n_bounces", "score_l", "score_r", "reward", "point"), **VARIED, apply=recorded.apply_frame,
     ),
     _module(
         "step", f"{REFERENCE}.c_step", recorded.step_case, step, (f"{RULES}.transition",),
-        *exact(*STATE, "reward", "terminated"), **STATES, apply=recorded.apply_step,
+        *exact(*STATE, "reward", "terminated"), **VARIED, apply=recorded.apply_step,
+    ),
+    _module(
+        "time_limit", "overclock.envs.pong.reference:cut", recorded.time_limit_case, time_limit,
+        ("overclock.env.environment:Environment.advance",), *exact("steps", "truncated"),
+        boundary=recorded.boundary_steps, apply=recorded.apply_steps, counters=("steps",),
     ),
     _module(
         "observe", f"{REFERENCE}.compute_observations {REFERENCE}.c_step", recorded.observe_case, observe,

@@ -46,6 +46,17 @@ def observe(side: NativeSubject, _: None, inputs: Arrays) -> Arrays:
     return {"obs": side.observe()}
 
 
+def time_limit(side: NativeSubject, _: None, inputs: Arrays) -> Arrays:
+    """The step counter and `truncated`, which do not depend on the game."""
+    everyone, serves = np.ones(side.num_envs, np.bool_), {"serve": np.zeros(side.num_envs, np.int32)}
+    begun = side.reset(everyone, np.zeros(side.num_envs, np.int64), serves)
+    side.set_state({**begun.state, "steps": inputs["steps"]})
+    space = side.describe()
+    still = np.zeros(side.num_envs if space["kind"] == "discrete" else (side.num_envs, 1), np.float32)
+    shown = side.step(still if space["kind"] == "box" else still.astype(np.int32), serves)
+    return {"steps": shown.state["steps"], "truncated": shown.outputs["truncated"]}
+
+
 def _in_all_fields(side: NativeSubject, inputs: Arrays) -> Arrays:
     """A state with the fields of a case; others have a value that no game has."""
     odd = np.full(side.num_envs, -1)
@@ -57,6 +68,7 @@ PERFORMANCE: dict[str, tuple[Any, tuple[str, ...]]] = {
     "reset": (reset, ("reset",)),
     "step": (step, ("step",)),
     "observe": (observe, ("observe",)),
+    "time_limit": (time_limit, ("step",)),
 }
 MODULES = tuple(
     dataclasses.replace(

@@ -23,7 +23,11 @@ BALL_VY = (*(float(speed) for speed in range(-13, 14)), -0.01, 0.005, 0.01, 0.01
 PADDLES = (-35.0, -27.0, -26.5, 285.0, 597.0, 597.5, 605.0)
 BESIDE = (-70.0, 32.0)  # from the ball's lower edge to a paddle that it just touches
 NEARLY = (-21.0, -16.0, -9.0, -8.0, -7.5, -1.0, 0.0, 0.25, 1.0, 7.5, 8.0, 9.0, 16.0, 21.0)
-SCORES = (0, 7, 19, 20)
+SCORES = (0, 7, 19, 20)  # of games that are not over; level 1 varies them further in steps
+COUNTED = (*range(48), 254, 255, 256, 32_767, 65_535, 2**24, 2**30)  # level 1 varies them further
+
+# What pong.h compares with: sums with the ball's speed (10, 13), heights and widths. Level 1 puts numbers beside them.
+COMPARED = (0.0, 0.01, 3.0, 10.0, 13.0, 35.0, 458.0, 468.0, 478.0, 595.0, 597.0, 605.0, 608.0)
 DIRECTIONS = (-3.0, -1.0, -0.9983, -0.5, -1e-3, 0.0, 0.1, 1 / 3, 0.7, 1.0, 1.5)
 
 # ---- calls as named values ----
@@ -95,6 +99,12 @@ def _action(call: Call) -> np.ndarray:
     return np.array([action], np.float32) if call.before["continuous"] else np.array(action, np.int32)
 
 
+def time_limit_case(call: Call) -> Case:
+    """Whether the first of the episodes asked about is cut after so many steps: never."""
+    steps, truncated = (np.ravel(values)[0] for values in (call.arguments["steps"], call.result))
+    return Case({"steps": steps}, {"steps": steps + np.int32(1), "truncated": truncated})
+
+
 # ---- environments put into a given situation ----
 
 
@@ -140,6 +150,13 @@ def apply_frame(instance: Any, inputs: Arrays) -> None:
         instance.lanes.set_frameskip(frameskip)
 
 
+def apply_steps(instance: Any, inputs: Arrays) -> None:
+    """The question whether an episode is cut after so many steps."""
+    from overclock.envs.pong import reference
+
+    reference.cut(inputs["steps"])
+
+
 # ---- boundary values ----
 
 
@@ -151,6 +168,11 @@ def boundary_seeds() -> Arrays:
 def boundary_serves() -> Arrays:
     """Cases for both directions of the serve."""
     return {"serve": np.array([0, 1], np.int32)}
+
+
+def boundary_steps() -> Arrays:
+    """Step counts; level 1 varies them further."""
+    return {"steps": np.arange(2, dtype=np.int32)}
 
 
 def boundary_states() -> Arrays:
@@ -167,7 +189,7 @@ def boundary_states() -> Arrays:
         for name in ("paddle_yl", "paddle_yr")
     }
     paddles = {name: np.clip(values, PADDLES[0], PADDLES[-1]).astype(np.float32) for name, values in paddles.items()}
-    counts = {name: some(SCORES, np.int32) for name in COUNTS}
+    counts = {name: some(SCORES if name.startswith("score") else COUNTED, np.int32) for name in COUNTS}
     # Anything may have been seen before; a permutation of the situations is as good as any.
     scene = {**paddles, **ball}
     order = generator.permutation(BOUNDARY)

@@ -11,6 +11,11 @@ from overclock.verify.sides.subject import Arrays, Observed
 HERE = "overclock.envs.pong.reference"
 
 
+def cut(steps: np.ndarray) -> np.ndarray:
+    """Whether the step after so many is the last one that an episode may have: PufferLib's Pong has no time limit."""
+    return np.zeros(np.shape(steps), np.bool_)
+
+
 class CPong:
     """One lane; its methods are functions of pong.h under their own names."""
 
@@ -97,8 +102,8 @@ class PongReference:
         shown = self._lanes.get()
         outputs = {"obs": shown["obs"].copy()}
         if after_step:
-            never = np.zeros(self.num_envs, np.bool_)  # PufferLib's Pong has no time limit
-            outputs |= {"reward": shown["reward"].copy(), "terminated": shown["terminal"] != 0, "truncated": never}
+            truncated = np.broadcast_to(cut(self._steps - 1), self.num_envs).copy()
+            outputs |= {"reward": shown["reward"].copy(), "terminated": shown["terminal"] != 0, "truncated": truncated}
         state = {**{name: shown[name].copy() for name in STATE}, "steps": self._steps.copy()}
         return Observed(outputs, state, {"serve": np.array(serves, np.int32)})
 

@@ -9,26 +9,12 @@ import dataclasses
 
 from overclock.envs.pong import library
 from overclock.envs.pong.library import STATE
+from overclock.envs.pong.plants import PLANTS
 from overclock.vector.native import extension
 from overclock.verify.contract import Contract, Field, Twin
 from overclock.verify.sides.native_subject import native_spec
 from overclock.verify.sides.patched import Patch
 from overclock.verify.sides.subject import SubjectSpec
-
-RULES = "overclock.envs.pong.env"
-PLANTS = {
-    # What one writes without having seen that the reference returns before it computes an observation.
-    "fresh-observation": Patch(RULES, "select(point, after, after.shown())", "after.shown()"),
-    "touching-is-hitting": Patch(RULES, "(y + params.ball_height > paddle)", "(y + params.ball_height >= paddle)"),
-    # The reference's serves go down or level, never up, which looks like a mistake.
-    "serves-up-and-down": Patch(RULES, "(draw.serve - 1)", "(2 * draw.serve - 1)"),
-    "opponent-aims-at-the-middle": Patch(
-        RULES, "aim = state.ball_y - (", "aim = state.ball_y + params.ball_height / 2 - ("
-    ),
-    "level-ball-stays-level": Patch(RULES, "jnp.abs(turned) <= HORIZONTAL", "jnp.abs(turned) < 0"),
-    # It lets many more balls pass: what a comparison of returns must see, of weak players too.
-    "opponent-too-slow": Patch(RULES, "clip(aim, -params.paddle_speed, params.paddle_speed)", "clip(aim, -1.0, 1.0)"),
-}
 
 BINDING, BORDER = "overclock.envs.pong.native", "overclock.vector.native"
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from overclock.envs.walker2d.plants import PLANTS
 from overclock.planar.twin import (
     ENVELOPE,
     EXACT,
     JUMP,
-    PLANTS,
     ROUNDING,
     SEEN,
     SINGLE,
@@ -17,7 +17,6 @@ from overclock.planar.twin import (
     falling,
 )
 from overclock.verify.contract import Twin
-from overclock.verify.sides.patched import Patch
 from overclock.verify.sides.subject import Arrays
 
 ROBOT = Robot("walker2d-v5", "Walker2d-v5", "gymnasium.envs.mujoco.walker2d_v5:Walker2dEnv")
@@ -25,14 +24,6 @@ HEIGHTS, ANGLE = (0.8, 2.0), 1.0  # where it falls; the reference decides what i
 
 # Random play falls within 20 steps in the median and 60 at most, before anything grows: of two of MuJoCo's own that
 # begin an ulp apart none was further apart than 5e-14 when it fell (100 episodes). Episodes are compared to their end.
-ALL_PLANTS = {
-    **PLANTS,
-    "speeds-unclipped": Patch(
-        "overclock.planar.environment", "jnp.clip(state.qvel, -self.seen_speed, self.seen_speed)", "state.qvel"
-    ),
-    "falls-later": Patch("overclock.planar.environment", "= (0.8, 2.0)", "= (0.7, 2.0)"),
-    "stages-share-alike": Patch("overclock.planar.engine.integrate", "h / 6, h / 3)", "h / 4, h / 4)"),
-}
 
 
 def twin() -> Twin:
@@ -50,13 +41,13 @@ def twin() -> Twin:
         rare_reason=f"{JUMP}: 21 of 400,000 steps were off by up to 6e-3, and 12 of 2,693 episodes by up to 2e-2",
         **falling(distance_to_limit, 1e-3),
     )  # fmt: skip
-    return ROBOT.twin({"float64": double, "float32": single}, ALL_PLANTS)
+    return ROBOT.twin({"float64": double, "float32": single}, PLANTS)
 
 
 def exact() -> Twin:
     """The twin with MuJoCo's solver at its strictest tolerance."""
     step, free = Closeness(qpos=1e-13, qvel=1e-11, reward=1e-9), Closeness(qpos=1e-11, qvel=1e-9, reward=1e-9)
-    return ROBOT.twin({"float64": contract(step, free, ROUNDING, envelope=ENVELOPE)}, ALL_PLANTS, EXACT)
+    return ROBOT.twin({"float64": contract(step, free, ROUNDING, envelope=ENVELOPE)}, PLANTS, EXACT)
 
 
 def distance_to_limit(state: Arrays) -> np.ndarray:

@@ -85,6 +85,11 @@ class Module:
     - `exercises`: functions of the performance side that it must run (measured, not believed);
     - `boundary()`: further inputs (stacked), and `apply(instance, inputs)`, which puts one of them into an instance of
       the reference and calls it, so that the recorder sees what it does;
+    - `counters`: inputs that count; each is also tried at the numbers where counters fail (variations.py), from inputs
+      in whose steps it changes and from some others;
+    - `compared`: inputs whose numbers the reference compares; each is also put on, and one ulp beside, the constants
+      that its source compares with, and those `constants` that the module states (of a reference that is compiled);
+      the first few boundary inputs are varied, so these should be at rest: what they are put at then stays there;
     - `depth`: 0 records the data that an instance itself holds, 1 also the data of the objects it holds, and so on;
     - `attributes`: of the instance, those that `case` looks at; None: all (which is slow where it holds large tables).
     """
@@ -99,12 +104,17 @@ class Module:
     apply: Callable[[Any, Arrays], None] | None = None
     depth: int = 0
     attributes: tuple[str, ...] | None = None
+    counters: tuple[str, ...] = ()
+    compared: tuple[str, ...] = ()
+    constants: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
             raise UsageError(f"A module's name becomes part of a file's name; '{self.name}' cannot.")
         if (self.boundary is None) != (self.apply is None):
             raise UsageError(f"Module '{self.name}' needs both `boundary` and `apply`, or neither.")
+        if (self.counters or self.compared) and self.boundary is None:
+            raise UsageError(f"Module '{self.name}' varies boundary inputs, but has no `boundary`.")
         if not self.outputs or not all(self.outputs.values()):
             raise UsageError(f"Module '{self.name}' names no outputs to compare in some precision; name at least one.")
 

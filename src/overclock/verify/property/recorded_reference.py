@@ -4,6 +4,8 @@ Its code coverage is measured at the same time. It knows nothing of the performa
 """
 
 import dataclasses
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,11 @@ from overclock.verify.property.calls import Call, Recorder
 from overclock.verify.property.code_coverage import CodeCoverage
 from overclock.verify.property.module import Module, collect
 from overclock.verify.property.targets import find
+from overclock.verify.property.variations import compared, counted
+from overclock.verify.reach.comparisons import comparisons, constants_of
 from overclock.verify.sides.subject import Arrays, Observed, SubjectSpec
+
+Apply = Callable[[Any, Arrays], None]
 
 
 def recorded(spec: SubjectSpec, modules: EntryPoint | str, seed: int) -> SubjectSpec:
@@ -39,7 +45,7 @@ class RecordedReference:
                     None if known is None or module.attributes is None else known | {*module.attributes}
                 )
         self._recorder = Recorder(targets, seed, depths, attributes=attributes)
-        self._boundary: dict[Any, list[Call]] = {}
+        self._boundary: dict[tuple[Callable[[], Arrays], Apply], tuple[Arrays, list[list[Call]]]] = {}
         self._coverage = CodeCoverage({name.partition(":")[0] for name in self._recorder.functions})
         self._coverage.start()
         self._recorder.start()  # before the subject exists: its constructor is a function of the reference too
@@ -59,7 +65,7 @@ class RecordedReference:
         (module,) = (module for module in self._modules if module.name == name)
         functions = _functions(module)
         samples = [self._recorder.samples[function] for function in functions]
-        boundary = [call for call in self._boundary_calls(module) if call.function in functions]
+        boundary = [call for call in self._boundary_calls(module, functions) if call.function in functions]
         kept = [call for sample in samples for call in sample.kept()]
         total = sum(sample.calls for sample in samples) + len(boundary)
         return dataclasses.asdict(collect(module, kept, boundary, total))
@@ -68,18 +74,48 @@ class RecordedReference:
         """What ran of the recorded functions since the start (`Coverage`); ends the measurement."""
         return encode(self._coverage.report(self._recorder.functions))
 
-    def _boundary_calls(self, module: Module) -> list[Call]:
-        """Every call made by a module's boundary inputs; modules that share them run them once."""
+    def _boundary_calls(self, module: Module, functions: list[str]) -> list[Call]:
+        """Every call made by a module's boundary inputs, and by their variations."""
         if module.boundary is None or module.apply is None:
             return []
-        key = (module.boundary, module.apply)
-        if key not in self._boundary:
-            instance, inputs = self._subject.instances[0], module.boundary()
+        inputs, calls = self._unvaried(module.boundary, module.apply)
+        found = [call for made in calls for call in made]
+        for name in module.counters:
+            changes = [_changes(module, name, [call for call in made if call.function in functions]) for made in calls]
+            found += itertools.chain(*self._applied(module.apply, counted(inputs, name, changes)))
+        if module.compared:
+            varied = compared(inputs, module.compared, (*self._constants(), *module.constants))
+            found += itertools.chain(*self._applied(module.apply, varied))
+        return found
+
+    def _unvaried(self, boundary: Callable[[], Arrays], apply: Apply) -> tuple[Arrays, list[list[Call]]]:
+        """Boundary inputs and the calls of each; modules that share them run them once."""
+        if (boundary, apply) not in self._boundary:
+            inputs = boundary()
+            self._boundary[boundary, apply] = inputs, self._applied(apply, inputs)
+        return self._boundary[boundary, apply]
+
+    def _applied(self, apply: Apply, inputs: Arrays) -> list[list[Call]]:
+        instance, found = self._subject.instances[0], []
+        for case in range(len(next(iter(inputs.values())))):
             with self._recorder.every_call() as calls:
-                for case in range(len(next(iter(inputs.values())))):
-                    module.apply(instance, {name: values[case] for name, values in inputs.items()})
-            self._boundary[key] = calls
-        return self._boundary[key]
+                apply(instance, {name: values[case] for name, values in inputs.items()})
+            found.append(calls)
+        return found
+
+    def _constants(self) -> tuple[float, ...]:
+        """What the source of the reference compares with."""
+        rules = getattr(self._subject.instances[0], "unwrapped", self._subject.instances[0])
+        return constants_of(comparisons([type(rules)], rules))
+
+
+def _changes(module: Module, name: str, calls: Sequence[Call]) -> bool:
+    """Whether a counter is not the same before and after one of these calls, as the module's cases show it."""
+    cases = [module.case(call) for call in calls if call.error is None]
+    return any(
+        case is not None and name in case.inputs and name in case.expected and case.inputs[name] != case.expected[name]
+        for case in cases
+    )
 
 
 def _functions(module: Module) -> list[str]:

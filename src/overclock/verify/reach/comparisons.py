@@ -16,7 +16,14 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from overclock.verify.reach.constants import Functions, Scope, local_names, module_constants, written_attributes
+from overclock.verify.reach.constants import (
+    Functions,
+    Scope,
+    constant_names,
+    local_names,
+    module_constants,
+    written_attributes,
+)
 
 OPERATORS: Mapping[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
@@ -60,8 +67,9 @@ class Comparison:
 def comparisons(sources: Iterable[Source], instance: Any = None) -> list[Comparison]:
     """Every comparison in functions, classes (with their bases), modules, files (paths) or source texts.
 
-    Constants are literals, names of the module, `math` and attributes that only a constructor assigns; the last need
-    an `instance`, from which `self.x` is read. What has no Python source contributes nothing.
+    Constants are literals, names of the module, `math`, attributes that only a constructor assigns, and names that a
+    function gives one of these and nothing else. Attributes need an `instance`, from which `self.x` is read. What has
+    no Python source contributes nothing.
     """
     parts = list(_distinct(part for source in sources for part in _parts(source)))
     whole = [_tree_of_file(part.file) or part.tree for part in parts]
@@ -159,20 +167,22 @@ def _function_of(value: Any) -> FunctionType | None:
 
 
 def _found(part: _Part, scope: Scope) -> Iterator[Comparison]:
-    waiting: list[tuple[ast.AST, str, frozenset[str]]] = [(part.tree, part.prefix, frozenset())]
+    waiting: list[tuple[ast.AST, str, frozenset[str], Scope]] = [(part.tree, part.prefix, frozenset(), scope)]
     while waiting:
-        node, inside, local = waiting.pop()
+        node, inside, local, scope = waiting.pop()
         if isinstance(node, ast.ClassDef):
             inside = f"{inside}.{node.name}".strip(".")
         elif isinstance(node, Functions):
             inside = f"{inside}.{getattr(node, 'name', '<lambda>')}".strip(".")
             local = local | local_names(node)
+            known = constant_names(node, scope, local)
+            scope, local = scope.knowing(known), local - known.keys()
         for operator, operands in _operands(node):
             values = tuple(Operand(ast.unparse(one), scope.value(one, local)) for one in operands)
             column = getattr(node, "col_offset", 0)
             text = _shown(operator, [value.text for value in values])
             yield Comparison(part.file, getattr(node, "lineno", 0), column, inside, operator, text, values)
-        waiting += [(child, inside, local) for child in ast.iter_child_nodes(node)]
+        waiting += [(child, inside, local, scope) for child in ast.iter_child_nodes(node)]
 
 
 def _operands(node: ast.AST) -> Iterator[tuple[str, Collection[ast.expr]]]:

@@ -37,6 +37,10 @@ class Scope:
     def __init__(self, names: Mapping[str, Any], instance: Any = None, written: Collection[str] = frozenset()) -> None:
         self._names, self._instance, self._written = names, instance, written
 
+    def knowing(self, names: Mapping[str, Any]) -> "Scope":
+        """The same scope with further names."""
+        return Scope({**self._names, **names}, self._instance, self._written) if names else self
+
     def value(self, node: ast.expr, local: Collection[str] = frozenset()) -> Any:
         """What an expression is worth, None if that is not known; `local` names are variables of the function."""
         try:
@@ -178,6 +182,23 @@ def local_names(function: ast.AST) -> frozenset[str]:
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.add(node.id)
     return frozenset(found)
+
+
+def constant_names(function: ast.AST, scope: Scope, local: Collection[str]) -> dict[str, Any]:
+    """The local names that a function gives one constant and nothing else: `low, high = self.limits`."""
+    stored = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    stored += [node.arg for node in ast.walk(function) if isinstance(node, ast.arg)]
+    found: dict[str, Any] = {}
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), value=ast.expr() as value):
+                found[name] = scope.value(value, local)
+            case ast.Assign([ast.Tuple(targets)], value):
+                values = scope.value(value, local)
+                if isinstance(values, tuple | list | np.ndarray) and len(values) == len(targets):
+                    pairs = zip(targets, values, strict=True)
+                    found |= {target.id: one for target, one in pairs if isinstance(target, ast.Name)}
+    return {name: value for name, value in found.items() if value is not None and stored.count(name) == 1}
 
 
 def _written_by_call(node: ast.Call) -> set[str]:

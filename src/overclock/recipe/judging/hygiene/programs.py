@@ -73,9 +73,11 @@ def _programs(jaxpr: Any) -> Iterator[Any]:
 
 def _lines(jaxpr: Any, names: dict[int, str]) -> Iterator[str]:
     plain = getattr(jaxpr, "jaxpr", jaxpr)
-    for constant in getattr(jaxpr, "consts", ()):
-        yield f"const {_shown(constant)}"
-    yield f"in {[_atom(atom, names) for atom in (*plain.constvars, *plain.invars)]}"
+    # JAX lists constants in another order each time, so they are named by what they are.
+    consts = [f"const {_shown(constant)}" for constant in getattr(jaxpr, "consts", ())]
+    names |= {id(place): known for place, known in zip(plain.constvars, consts, strict=False)}
+    yield from sorted(consts)
+    yield f"in {[_atom(atom, names) for atom in (*plain.constvars[len(consts) :], *plain.invars)]}"
     for equation in plain.eqns:
         given = [_atom(atom, names) for atom in equation.invars]
         yield f"{equation.primitive.name} {given} -> {[_atom(atom, names) for atom in equation.outvars]}"
