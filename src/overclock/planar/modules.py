@@ -234,7 +234,7 @@ def _constants() -> Outputs:
     exact_ones = tuple(name for name in CONSTANTS if name != "limit_weights")
     weights = Output("limit_weights", relative=1e-12, reason=ROUNDING, wide=WEIGHTS)
     return {
-        "float64": (*_values(exact_ones, (0.0, 3e-14), ROUNDING), weights),
+        "float64": (*_values(exact_ones, (0.0, 2e-14), ROUNDING), weights),
         "float32": _values(CONSTANTS, (0.0, HALF_ULP), ROUNDED),
     }
 
