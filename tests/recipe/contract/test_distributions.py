@@ -47,6 +47,10 @@ RIGHT = {
     "uniform with a bound for each": (
         plain("uniform", "low=[-3.0, -1.0], high=[3.0, 1.0]", (2,)), lambda n: LUCK.uniform([-3, -1], [3, 1], (n, 2))),
     "a constant": (plain("integers", "1"), lambda n: np.zeros(n, int)),
+    "a short way from zero": (
+        plain("uniform", "1000.0, 1001.0"), lambda n: LUCK.uniform(1000, 1001, n).astype(np.float32)),
+    "of single precision": (
+        plain("uniform", "-1.0, 1.0"), lambda n: (LUCK.integers(0, 2**24, n) * 2.0**-23 - 1).astype(np.float32)),
     "unit": (plain("random"), lambda n: LUCK.random(n)),
     "normal": (plain("normal", "1.0, scale=2.0"), lambda n: LUCK.normal(1, 2, n)),
     "integers": (plain("integers", "1, 7"), lambda n: LUCK.integers(1, 7, n)),
@@ -72,6 +76,8 @@ def test_a_sample_of_the_distribution_passes(name):
 
 
 WRONG = {
+    "numbers of sixteen bits": (
+        plain("uniform", "-1.0, 1.0"), lambda n: np.round(LUCK.uniform(-1, 1, n) * 2**15) / 2**15, "fine"),
     "without its ends": (plain("uniform", "-1.0, 1.0"), lambda n: LUCK.uniform(-0.9995, 0.9995, n), "surprise"),
     "a bell without its ends": (
         plain("normal", "0.0, 1.0"), lambda n: np.clip(LUCK.normal(0, 1, n), -3.3, 3.3), "surprise"),

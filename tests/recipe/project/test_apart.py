@@ -48,6 +48,17 @@ def test_a_reference_that_ends_its_process_gets_one_sentence_and_leaves_no_folde
     assert {path.name for path in tmp_path.iterdir()} <= {"pond.py", "__pycache__"}
 
 
+def test_a_reference_that_changes_the_working_folder_does_not_move_its_project(tmp_path, monkeypatch, capsys):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    reference = _pond("pass")
+    Path(reference).write_text(f"{Path(reference).read_text()}\n\nos.chdir({str(tmp_path / 'elsewhere')!r})\n")
+    assert main(["new", "project", "--reference", reference, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["project"] == "project"
+    assert (tmp_path / "project" / "overclock.toml").is_file()
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
 def test_what_a_reference_prints_is_not_on_stdout(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     reference = _pond("print('splash'); os.write(1, b'splash')")

@@ -18,6 +18,7 @@ SEEN = {
     "copies-lag-7": "key or counter",
     "few-streams": "key or counter",
     "still-when-late": "key or counter",
+    "calm-for-some-keys": "key or counter",
     "winds-of-the-policy": "words of its own section",
 }
 

@@ -41,13 +41,15 @@ PASS_THE_SCAN = {
     "special-cases-seeds", "drops-the-left", "drops-truncation", "nan-instead-of-an-end", "wrong-types",
     "only-in-float64", "counts-out-of-sight", "calm-weather", "starts-alike", "long-limit",
     "other-parameters", "other-spaces", "forgets-the-end", "clips-what-is-rare", "keeps-fewer-digits",
-    "half-the-precision",
+    "half-the-precision", "numbers-of-python", "cries-overflow", "hides-an-action", "other-bounds",
+    "third-action",
     *(one.name for one in OWN_RANDOMNESS),
 }  # fmt: skip
 LATER_CHECK = {"calls-the-reference": "sandbox", "forges-answers": "level 1", "recorded-trajectories": "held-out"}
 INSPECTED = {
     "counts-through-a-helper": "hidden-state", "cached-outputs": "eager", "reads-the-batch": "batch",
     "asks-the-tracer": "batch", "batches-by-its-own-rule": "callback", "other-parameters": "parameters",
+    "counts-in-a-slot": "hidden-state", "counts-in-a-cache": "hidden-state", "counts-in-a-library": "tampering",
     "walks-the-frames": "batch", "wind-of-the-state": "randomness",
 }  # fmt: skip
 SEED = 7

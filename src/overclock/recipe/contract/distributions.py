@@ -36,7 +36,7 @@ class KnownDistribution:
     """The distribution of one draw; arrays have a row per number of it.
 
     `shares` of the values lie below `points`, none below `low` or above `high`. Any two numbers of a draw correlate by
-    `together`, and with `distinct` no two are equal.
+    `together`, and with `distinct` no two are equal. With `continuous` any number between two can come.
     """
 
     points: np.ndarray
@@ -46,6 +46,7 @@ class KnownDistribution:
     varies: np.ndarray  # whether the number is more than one constant
     together: float = 0.0
     distinct: bool = False
+    continuous: bool = False
     call: str = ""  # as a person knows it
 
 
@@ -136,7 +137,9 @@ def _between(low: np.ndarray, high: np.ndarray) -> KnownDistribution | None:
     if not (high > low).all():
         return None
     points = low[:, None] + (high - low)[:, None] * LOOKED_AT_SHARES
-    return KnownDistribution(points, np.broadcast_to(LOOKED_AT_SHARES, points.shape), low, high, high > low)
+    return KnownDistribution(
+        points, np.broadcast_to(LOOKED_AT_SHARES, points.shape), low, high, high > low, continuous=True
+    )
 
 
 def _bell(loc: np.ndarray, scale: np.ndarray) -> KnownDistribution | None:
@@ -145,7 +148,9 @@ def _bell(loc: np.ndarray, scale: np.ndarray) -> KnownDistribution | None:
     quantiles = np.array([NormalDist().inv_cdf(share) for share in LOOKED_AT_SHARES])
     points = loc[:, None] + scale[:, None] * quantiles
     far = np.full(len(loc), np.inf)
-    return KnownDistribution(points, np.broadcast_to(LOOKED_AT_SHARES, points.shape), -far, far, scale > 0)
+    return KnownDistribution(
+        points, np.broadcast_to(LOOKED_AT_SHARES, points.shape), -far, far, scale > 0, continuous=True
+    )
 
 
 def _among(items: np.ndarray, chances: Any, count: int, whole: bool = False) -> KnownDistribution | None:

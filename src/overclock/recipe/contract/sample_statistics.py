@@ -1,9 +1,9 @@
 """A large sample of a candidate's draws beside the distributions that its contract names.
 
-Six facts: how many values lie below each of some points; how unlikely each of these shares is, and each of those
-between two points (what is rare shows there only); whether any value cannot come at all; how the numbers of one event
-hang together (cards of one deck do, others must not), and how their sizes do; and how each of these hangs together with
-later events.
+Seven facts: how many values lie below each of some points; how unlikely each of these shares is, and each of those
+between two points (what is rare shows there only); whether any value cannot come at all; whether a continuous draw has
+few values only; how the numbers of one event hang together (cards of one deck do, others must not), and how their sizes
+do; and how each of these hangs together with later events.
 """
 
 import dataclasses
@@ -21,6 +21,8 @@ from overclock.verify.property.module import Output
 
 MOST_NUMBERS = 1 << 21  # of a sample in all: draws of many numbers get along with fewer events
 LOOKED_AT = 64  # numbers of an event, the first ones
+FINE = 1 << 20  # steps of a draw between two bounds: our generator has 2**24 in float32
+FINE_SHARE = 0.9  # of the values that so many steps give in a sample; chance changes a hundredth of it at most
 ULPS = 4  # of float32, by which a bound may be missed: it is computed
 LEAST = 1e-12  # a chance that is none, so that its logarithm is a number
 TINY = 1e-30  # a constant has no correlation: it comes out as none
@@ -47,6 +49,7 @@ class SampleStatistics:
         """The statistics of an infinite sample."""
         none = {_distance(name, one): np.zeros(len(one.points[:LOOKED_AT])) for name, one in self.draws.items()}
         inside = {_inside(name): np.array(True) for name in self.draws}
+        inside |= {_distinct(name): np.array(True) for name, one in self.draws.items() if one.continuous}
         none |= {_surprise(name, one): np.zeros(len(one.points[:LOOKED_AT])) for name, one in self.draws.items()}
         return {**none, **inside, **dict.fromkeys(CORRELATIONS, np.array(0.0))}
 
@@ -60,6 +63,7 @@ class SampleStatistics:
         reason = f"a sample of {self.events:,} stays this close but once in {1 / FALSE_ALARM:.0e} times"
         found = [Output(_distance(name, one), absolute=shares, reason=reason) for name, one in self.draws.items()]
         found += [Output(_inside(name)) for name in self.draws]
+        found += [Output(_distinct(name)) for name, one in self.draws.items() if one.continuous]
         # Chernoff: a share as far from p as s comes exp(-n KL(s, p)) times at most.
         shown = sum(2 * min(len(one.points), LOOKED_AT) * (one.points.shape[1] + 1) for one in self.draws.values())
         most = math.log(2 * shown / FALSE_ALARM) if shown else 0.0
@@ -83,6 +87,8 @@ class SampleStatistics:
             shares = xp.asarray(one.shares[:LOOKED_AT])
             told[_surprise(name, one)] = self.events * _most_surprising(xp, xp.stack(apart) + shares, shares)
             told[_inside(name)] = self._all_can_come(xp, values, one)
+            if one.continuous:
+                told[_distinct(name)] = self._seldom_twice(xp, values, one)
         scaled = [_scaled(xp, columns[place]) for place in self._varying()]
         stacked = xp.stack(scaled) if scaled else xp.zeros((0, self.events))
         sizes = xp.stack([_scaled(xp, xp.abs(one)) for one in scaled]) if scaled else stacked
@@ -119,6 +125,16 @@ class SampleStatistics:
             inside = inside & xp.all(xp.diff(xp.sort(values, axis=1), axis=1) > 0)
         return inside
 
+    def _seldom_twice(self, xp: Any, values: Any, one: KnownDistribution) -> Any:
+        """Whether each number takes as many values as one of FINE equal steps, or of all that float32 has there."""
+        points = one.points[:LOOKED_AT]
+        spread = points[:, -1] - points[:, 0]
+        there = spread / (np.finfo(np.float32).eps * np.maximum(np.abs(points).max(axis=1), TINY))
+        steps = np.minimum(FINE, np.maximum(there, 1.0))
+        expected = steps * -np.expm1(-self.events / steps)
+        different = 1 + xp.sum(xp.diff(xp.sort(values, axis=0), axis=0) > 0, axis=0)
+        return xp.all(different >= FINE_SHARE * expected)
+
     def _varying(self) -> list[Place]:
         """Numbers that are no constants, so that they have correlations."""
         places = [(name, place) for name, one in self.draws.items() for place in np.flatnonzero(one.varies).tolist()]
@@ -128,6 +144,10 @@ class SampleStatistics:
 def _distance(name: str, one: KnownDistribution) -> str:
     """The name of the Kolmogorov-Smirnov distance: the largest of shares of values below points."""
     return f"distance of {name} from {one.call}"
+
+
+def _distinct(name: str) -> str:
+    return f"{name} is as fine as it can be"
 
 
 def _surprise(name: str, one: KnownDistribution) -> str:

@@ -77,9 +77,11 @@ def new_project(
         limits = dataclasses.replace(limits, optimisations=0)  # it writes what it can, once
     else:
         by_name(agent.name, run="", logs=folder, home=folder, model=agent.model or None)  # refuses a name nobody has
+    # A reference may change the working folder of the process that it runs in.
+    given, folder = folder, folder.absolute()
     source = resolve(reference, arguments, max_steps, sources)
     if source.kind == SPECIFICATION:
-        project = specification_project(folder, source, target or "jax", agent, limits, judging)
+        project = specification_project(given, source, target or "jax", agent, limits, judging)
         return NewProject(project, source, None, advise(source), (), ())
     if source.module is None:
         raise UsageError(
@@ -122,7 +124,8 @@ def new_project(
         write_scenarios(staged)
         _move(staged.folder, folder)
     write_whole(folder / FILE, format_project(project).encode())  # last: it makes the folder a project
-    return NewProject(load_project(folder), source, seen, advice, tuple(dropped(source)), found, program)
+    written = dataclasses.replace(load_project(folder), folder=given)
+    return NewProject(written, source, seen, advice, tuple(dropped(source)), found, program)
 
 
 def _translated(folder: Path, reference: Reference) -> "tuple[ContractFile, Program]":

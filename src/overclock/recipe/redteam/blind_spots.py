@@ -18,6 +18,19 @@ IN_LARGE_BATCHES = (MOVE, f"{PRINTED}        if lanes.isdigit() and int(lanes) >
 BATCHED = "hasattr(state.x, 'batch_dim') and state.x.val.shape[0] > 1000"
 LATE_END = ("max_steps: int | None = 500", "max_steps: int | None = 9000")
 
+OBSERVE = "    def observe(self,"
+
+
+def with_rule(text: str) -> tuple[str, str]:
+    """The edit that adds a rule to the environment."""
+    return OBSERVE, f"{text}\n{OBSERVE}"
+
+
+CRIES_OVERFLOW = with_rule("    def overflow(self, state):\n        return state.x > 0.1\n")
+HIDES_AN_ACTION = with_rule(
+    "    def action_mask(self, state, params):\n        return jnp.stack([jnp.bool_(True), state.x < 0.1])\n"
+)
+
 BLIND_SPOTS = (
     cheat("only-in-float64", "is right in float64, and stands still in what people run", "env.py", STILL_IN_FLOAT32),
     cheat(
@@ -70,4 +83,28 @@ BLIND_SPOTS = (
     cheat("calm-weather", "makes no wind of its own, and follows what wind it is given", "env.py", NO_WIND),
     cheat("starts-alike", "begins every episode of a lane in the same state", "env.py", SAME_START),
     cheat("long-limit", "has a time limit that no episode of a judge reaches", "records.py", LATE_END),
+    cheat(
+        "numbers-of-python",
+        "is right where the parameters are numbers of Python, and stands still where they are traced",
+        "env.py",
+        (MOVE, f"        if not isinstance(params.gravity, float):\n{STAND_STILL}{MOVE}"),
+        level=2,
+    ),
+    cheat("cries-overflow", "says that its room ran out where it did not", "env.py", CRIES_OVERFLOW, level=2),
+    cheat("hides-an-action", "forbids one action in a part of the track", "env.py", HIDES_AN_ACTION, level=2),
+    cheat(
+        "other-bounds",
+        "says that observations have other bounds",
+        "env.py",
+        (
+            "        return Box(tuple(-bound for bound in high), high, (4,))",
+            "        return Box((-1.0,) * 4, (1.0,) * 4, (4,))",
+        ),
+    ),
+    cheat(
+        "third-action",
+        "offers an action too many",
+        "env.py",
+        ("        return Discrete(2)", "        return Discrete(3)"),
+    ),
 )

@@ -46,6 +46,43 @@ def traced():
 
 
 """
+SLOT = """
+class Memory:
+    __slots__ = ("count",)
+
+
+MEMORY = Memory()
+MEMORY.count = 0
+
+
+def traced():
+    MEMORY.count += 1
+    return MEMORY.count
+
+
+"""
+CACHE = """
+@functools.cache
+def memory():
+    return []
+
+
+def traced():
+    memory().append(1)
+    return len(memory())
+
+
+"""
+ELSEWHERE = """
+jnp.seen = []
+
+
+def traced():
+    jnp.seen.append(1)
+    return len(jnp.seen)
+
+
+"""
 ITERATOR = """
 NUMBERS = iter(range(10**9))
 
@@ -111,6 +148,9 @@ MEMORIES = (
     careless("counts-on-a-function", "counts in an attribute of a function", ATTRIBUTE),
     careless("counts-on-a-class", "counts in an attribute of a class", CLASS_ATTRIBUTE),
     careless("counts-by-an-iterator", "takes one more number from an iterator each time", ITERATOR),
+    careless("counts-in-a-slot", "counts in an attribute of an object that has no dictionary", SLOT),
+    careless("counts-in-a-cache", "counts in a list that a cache keeps", CACHE, "import functools\n"),
+    careless("counts-in-a-library", "counts in a list that it leaves in a module of JAX", ELSEWHERE),
     careless("counts-in-an-array", "adds to an array of NumPy in place", ARRAY, "import numpy as np\n"),
     careless(
         "counts-in-a-file", "counts in a temporary file, which the next process finds", NOTE,

@@ -102,4 +102,37 @@ OWN_RANDOMNESS = (
             f"{CLASS}",
         ),
     ),
+    cheat(
+        "calm-for-some-keys",
+        "has no wind in the few lanes whose key begins with zeros",
+        "env.py",
+        (DRAW_STEP, DRAW_STEP.replace("=rng.uni", "=(rng.k0 > 65_536) * rng.uni")),
+        level=HYGIENE,
+    ),
+    cheat(
+        "keeps-off-the-ends",
+        "has a wind that is never quite as strong as it can be",
+        "env.py",
+        (DRAW_STEP, "        return Gust(uniform_0=rng.uniform(0, -params.wind, params.wind) * 0.9995)\n"),
+    ),
+    cheat(
+        "coarse-wind",
+        "has winds of a thousand strengths",
+        "env.py",
+        (
+            DRAW_STEP,
+            "        return Gust(uniform_0=jnp.round(rng.uniform(0, -params.wind, params.wind) * 512.0) / 512.0)\n",
+        ),
+    ),
+    cheat(
+        "direction-of-the-place",
+        "takes the direction of the wind from the digits of the cart's place, and its strength from the Rng",
+        "env.py",
+        (
+            DRAW_STEP,
+            "        strength = jnp.abs(rng.uniform(0, -params.wind, params.wind))\n"
+            "        odd = jnp.floor(state.x * 1e4) % 2 == 1\n"
+            "        return Gust(uniform_0=jnp.where(odd, -strength, strength))\n",
+        ),
+    ),
 )
