@@ -25,6 +25,7 @@ from overclock.verify.twins import find_twin
 
 TESTS = str(Path(__file__).parents[1])
 NO_MODULES = ()
+RECORDED = SimpleNamespace(seen=None)  # what level 1 recorded
 
 
 @pytest.fixture(autouse=True)
@@ -103,9 +104,9 @@ def levels(monkeypatch):
         )  # fmt: skip
 
     monkeypatch.setattr(engine, "check_reference", lambda twin, **_: None)
-    monkeypatch.setattr(engine, "record", lambda *_, **__: "what was recorded")
+    monkeypatch.setattr(engine, "record", lambda *_, **__: RECORDED)
     monkeypatch.setattr("overclock.verify.levels.check_recorded", lambda *_, **__: answer(1))
-    monkeypatch.setattr("overclock.verify.levels.check_interactions", lambda twin, timeout: answer(2))
+    monkeypatch.setattr("overclock.verify.levels.check_interactions", lambda *_, **__: answer(2))
     monkeypatch.setattr("overclock.verify.levels.check_rollouts", lambda *_: (answer(3), None))
     monkeypatch.setattr("overclock.verify.transfer.level.check_transfer", lambda twin, *_, **__: answer(4))
     monkeypatch.setattr(engine, "hunt", lambda *_: None)
@@ -150,7 +151,7 @@ def test_what_level_1_recorded_can_be_written_as_tests(levels, monkeypatch, tmp_
     monkeypatch.setattr(engine, "emit", emit)
     assert verify("cartpole").tests is None
     assert verify("cartpole", write_tests=tmp_path).tests == [str(tmp_path / "test_it.py")]
-    assert written == [("cartpole-v1", "what was recorded")]
+    assert written == [("cartpole-v1", RECORDED)]
 
 
 def test_the_last_result_of_mutate_is_shown_and_nothing_is_examined(levels):

@@ -15,6 +15,7 @@ import numpy as np
 from overclock.errors import MissingError
 from overclock.planar.original import REMEDY
 from overclock.verify.contract import Contract, Envelope, Field, Precision, Twin
+from overclock.verify.reach.excuse import Excuse
 from overclock.verify.sides.patched import Patch
 from overclock.verify.sides.subject import Arrays, SubjectSpec
 
@@ -65,6 +66,17 @@ class Closeness(NamedTuple):
     reward: float
 
 
+UNREACHED = (
+    Excuse(
+        file="gymnasium/envs/mujoco/mujoco_env.py",
+        function="MujocoEnv.set_state",
+        condition="self.model.na == 0",
+        outcome="is false",
+        reason="no actuator of the robot's model has a state of its own (na is 0), whatever is played",
+    ),
+)
+
+
 @dataclasses.dataclass(frozen=True)
 class Robot:
     """The names of one robot: our id, Gymnasium's id, and Gymnasium's class."""
@@ -99,6 +111,7 @@ class Robot:
             modules=f"{self.package}.modules:MODULES",
             # Whoever trains does it on Gymnasium's robots as they are.
             transfer=f"overclock.planar.transfer:{self.name.upper()}" if tolerance is None else None,
+            unreached=UNREACHED,
             prepare="overclock.planar.twin:prepare",
         )
 

@@ -21,6 +21,7 @@ from overclock.verify.property.result import (
     Share,
     WrongDistribution,
 )
+from overclock.verify.reach.reached import Reached
 from overclock.verify.result import VerifyReport
 from overclock.verify.rollout.outcome_result import OutcomeResult
 from overclock.verify.rollout.result import Branches, ComparisonResult, EnvelopeResult, RolloutLevel
@@ -289,6 +290,8 @@ class RolloutSection:
     comparisons: Table
     fields: Table
     branches: Branches | None
+    reached: Reached | None
+    beyond_end: str | None
     exhaustive: WalkResult | None
     walked: str | None
     mismatch: list[tuple[str, object]]
@@ -315,6 +318,8 @@ def rollout_section(level: RolloutLevel) -> RolloutSection:
         comparisons=comparisons_table(level.comparisons),
         fields=Table(columns, fields, frozenset(i for i, (_, field) in enumerate(found) if not field.passed)),
         branches=next((c.branches for c in level.comparisons if c.branches is not None), None),
+        reached=level.reached,
+        beyond_end=level.beyond_end,
         exhaustive=level.exhaustive,
         walked=None if level.exhaustive is None else walk_text(level.exhaustive),
         mismatch=_differing_step(level.exhaustive),

@@ -6,6 +6,7 @@ from overclock.report.levels import comparisons_table, overview
 from overclock.report.summary import name_of, sentences
 from overclock.report.transfer import groups_table
 from overclock.verify.margins import warnings_of
+from overclock.verify.reach.reached import reached_lines
 from overclock.verify.result import VerifyReport
 from overclock.verify.text import adequacy_text, made_with
 from overclock.verify.transfer.result import TransferLevel
@@ -31,6 +32,8 @@ def _verified(verify: VerifyReport) -> list[str]:
         parts.append(f"{verify.returns_alone.sentence}\n")
     if verify.comparisons:
         parts += ["Whole episodes (level 3):\n", comparisons_table(verify.comparisons).markdown()]
+    if unreached := reached_lines(None if verify.rollouts is None else verify.rollouts.reached):
+        parts.append("\n".join(f"- {said}" for said in unreached) + "\n")
     if wide := warnings_of(verify.margins or []):
         parts.append("\n".join(f"- {said}" for said in wide) + "\n")
     for level in verify.levels:

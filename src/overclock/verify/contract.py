@@ -11,6 +11,7 @@ from overclock.backends import Backend
 from overclock.entry_point import EntryPoint
 from overclock.errors import UsageError
 from overclock.results import absent
+from overclock.verify.reach.excuse import Excuse
 from overclock.verify.sides.patched import Patch
 from overclock.verify.sides.process import CouldNotVerifyError
 from overclock.verify.sides.subject import Arrays, Observed, SubjectSpec
@@ -221,6 +222,8 @@ class Twin:
     self_checks: EntryPoint | str = METAMORPHIC_RULES  # what level 2 expects of `metamorphic`
     exhaustive: Mapping[str, Any] | None = None  # limits of a walk over all its states, see exhaustive/walk.py
     lanes: int = 64  # episodes that level 3 plays side by side; more where long ones cost a reference little
+    unreached: tuple[Excuse, ...] = ()  # branches of the reference that no comparison can take, and why
+    beyond_end: bool = False  # also compare steps after an end, from the states that the reference shows there
     prepare: EntryPoint | str | None = None  # a function that fetches or builds the reference, or says what it lacks
     reference_in_c: bool = False  # the reference is compiled by the C compiler of this machine
 

@@ -20,6 +20,7 @@ from overclock.verify.mutation.report import last_result
 from overclock.verify.mutation.result import MutationReport
 from overclock.verify.property.emit import emit
 from overclock.verify.property.level import Recording, record
+from overclock.verify.reach.ledger import Ledger
 from overclock.verify.repro.failure import hunt, make_repro
 from overclock.verify.result import LevelResult, NotRun, Verdict, VerifyReport
 from overclock.verify.rollout.level import Diverging
@@ -85,7 +86,7 @@ def verify(
             tests = emit(twin, recorded, write_tests)
         return recorded
 
-    settings = Settings(recording, episodes, seed, timeout, progress, controller)
+    settings = Settings(recording, episodes, seed, timeout, progress, controller, ledger=Ledger())
     results: list[LevelResult] = []
     differs: int | None = None
     for level in sorted(levels):

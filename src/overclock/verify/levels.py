@@ -11,6 +11,7 @@ from overclock.verify.contract import Twin
 from overclock.verify.interaction.level import check_interactions
 from overclock.verify.interaction.scenario import load_scenarios
 from overclock.verify.property.level import Recording, check_recorded, modules_of
+from overclock.verify.reach.ledger import Ledger
 from overclock.verify.result import RunLevel
 from overclock.verify.rollout.level import Diverging, check_rollouts
 
@@ -20,7 +21,8 @@ class Settings:
     """What the levels are run with besides the twin.
 
     `recording` gives what the reference did for level 1, `controller` is the entry point of the environment's scripted
-    player, and `attempt` counts how often level 4 was asked about this twin.
+    player, and `attempt` counts how often level 4 was asked about this twin. The `ledger` gathers which branches of the
+    reference the levels take; level 3 judges by it, and does not without one.
     """
 
     recording: Callable[[Twin], Recording]
@@ -30,6 +32,7 @@ class Settings:
     progress: Progress
     controller: str | None = None
     attempt: int = 1
+    ledger: Ledger | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,12 +55,14 @@ class Level:
 
 def _properties(twin: Twin, settings: Settings) -> Answer:
     recording = settings.recording(twin)
+    if settings.ledger is not None and recording.seen is not None:
+        settings.ledger.add(recording.seen)
     return Answer(check_recorded(twin, recording, progress=settings.progress, timeout=settings.timeout))
 
 
 def _interactions(twin: Twin, settings: Settings) -> Answer:
     settings.progress("scenarios", 0, 1)
-    result = check_interactions(twin, settings.timeout)
+    result = check_interactions(twin, settings.timeout, ledger=settings.ledger)
     settings.progress("scenarios", 1, 1)
     return Answer(result)
 
@@ -65,7 +70,13 @@ def _interactions(twin: Twin, settings: Settings) -> Answer:
 def _rollouts(twin: Twin, settings: Settings) -> Answer:
     return Answer(
         *check_rollouts(
-            twin, settings.controller, settings.episodes, settings.seed, settings.timeout, settings.progress
+            twin,
+            settings.controller,
+            settings.episodes,
+            settings.seed,
+            settings.timeout,
+            settings.progress,
+            settings.ledger,
         )
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from overclock.verify.reach.reached import inconclusive_text
 from overclock.verify.value_text import actions_text, sides_text, state_text
 
 if TYPE_CHECKING:
@@ -69,6 +70,10 @@ def level_text(level: "LevelResult") -> str:
             found += f"; {level.outcomes.sentence}"
         if level.search is not None:
             found += f"; {search_text(level.search)}"
+        if level.reached is not None:
+            found += f"; {level.reached.sentence}"
+        if level.beyond_end is not None:
+            found += f"; {level.beyond_end}"
     else:
         return level.summary
     where = where_text(level)
@@ -116,7 +121,9 @@ def where_text(level: "LevelResult") -> str | None:
             flags = f"{excused[0].excused_flags:,} of {excused[0].excusable_flags:,} flags"
             return f"{flags} differ next to a threshold, more than rounding explains"
         parts = (level.exhaustive, level.envelope, level.outcomes)
-        return next((part.sentence for part in parts if part is not None and part.verdict != "pass"), None)
+        said = next((part.sentence for part in parts if part is not None and part.verdict != "pass"), None)
+        incomplete = level.reached is not None and not level.reached.complete
+        return inconclusive_text(level.reached) if said is None and level.reached and incomplete else said
     return level.summary
 
 
@@ -198,5 +205,8 @@ def verdict_text(report: "VerifyReport") -> str:
     if report.verdict == "fail":
         cause = cause_text(report)
         return "fail: the two sides differ" + ("." if cause is None else f": {cause}.")
+    rollouts = report.rollouts
+    if report.verdict == "inconclusive" and rollouts is not None and rollouts.verdict == "inconclusive":
+        return f"inconclusive: no difference found, but {where_text(rollouts)}."
     sentences = {"pass": "no difference found."}
     return f"{report.verdict}: {sentences.get(report.verdict, 'see the level that says so.')}"

@@ -77,7 +77,7 @@ def test_a_held_out_failure_tells_nothing_but_that(tmp_path):
 
 def test_an_inconclusive_level_4_asks_a_person_and_not_the_agent(tmp_path):
     story = ScriptedRun(tmp_path, {"translate": [env("4=inconclusive")]})
-    assert story.go() == "stuck"
+    assert story.go() == "inconclusive"
     assert story.hands.tasks == ["001-translate-rules"]
     assert "judging.seeds" in story.said[-1]
 

@@ -85,7 +85,7 @@ def test_mutants_that_cannot_be_asked_leave_the_other_facts(tmp_path, monkeypatc
     for name, value in {"program_of": covered, "_twin": None, "compile_seconds": 1.5, "reference_branches": {}}.items():
         monkeypatch.setattr(f"{place}.{name}", lambda *_, value=value: value)
     monkeypatch.setattr(f"{place}.mutation_score", broken)
-    reference = SimpleNamespace(make=dict, path=None)
+    reference = SimpleNamespace(make=dict, path=None, capacities={})
     ended = Finished("done", "Holds.", tmp_path, tmp_path, {}, tmp_path / "env.py")
     found = facts(SimpleNamespace(reference=reference, name="x"), ended, measure=False, mutants=3)
     assert found["mutation_error"].startswith("could not verify")

@@ -16,11 +16,11 @@ ALL = [(game, bug) for game in BUGS for bug in ("", *BUGS[game])]
 def found_differences(game, bug, seed=0):
     """The first divergence of every mode, and what the search did."""
     with Sides(twin(game, bug), timeout=120.0) as sides:
-        counts, results = check_found(sides, twin(game, bug), ("per_step", "free_running"), seed, 120.0)
-    assert counts is not None
+        found, results = check_found(sides, twin(game, bug), ("per_step", "free_running"), seed, 120.0)
+    assert found is not None
     assert [result.mode for result in results] == ["per_step", "free_running"]
     assert all(result.episodes > 20 and result.steps > 100 for result in results)
-    return [result.first_divergence for result in results], counts
+    return [result.first_divergence for result in results], found.counts
 
 
 @pytest.mark.parametrize(("game", "bug"), FAST)

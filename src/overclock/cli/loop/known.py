@@ -75,6 +75,7 @@ def line(row: dict[str, Any]) -> str:
     """One of them, for people."""
     from overclock.results import decode
     from overclock.verify.exhaustive.result import WalkResult
+    from overclock.verify.reach.reached import Reached
 
     if row["outcome"] != "done":
         return f"{row['name']}: {row['outcome']}: {row['sentence']}"
@@ -85,9 +86,11 @@ def line(row: dict[str, Any]) -> str:
     planted = row.get("mutation")
     found = f", {planted['killed']} of {planted['total']} planted mistakes found" if planted else ""
     compiled = f"compiled in {row['compile_s']} s, " if "compile_s" in row else ""
+    reached: Reached | None = decode(Reached | None, row.get("reached"))
+    reach = "" if reached is None else f", {reached.sentence}"
     failed = "".join(f", {row[key]}" for key in ("compile_error", "mutation_error", "speed_error") if key in row)
     return (
         f"{row['name']}: holds; {row['lines_in']} lines became {row['lines_out']} in {row['generation_s']} s, "
         f"{compiled}largest error {row['largest_error']:.2g}, {branches['reached']} of "
-        f"{branches['reachable']} branches{every}{found}{speed}{failed}"
+        f"{branches['reachable']} branches{every}{reach}{found}{speed}{failed}"
     )

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from overclock.recipe.loop.translate import Finished
     from overclock.recipe.project.project import Changes
 
-EXIT_CODES = {"done": 0, "stuck": 1, "out of budget": 1, "waiting": 3, "stopped": 4}  # by the outcome of a run
+# By the outcome of a run.
+EXIT_CODES = {"done": 0, "stuck": 1, "out of budget": 1, "waiting": 3, "inconclusive": 3, "stopped": 4}
 
 
 @dataclasses.dataclass(kw_only=True)

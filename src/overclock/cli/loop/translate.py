@@ -68,7 +68,7 @@ class Translate(_Run):
     SOURCE is a project (a folder with overclock.toml), or a reference as `overclock new` takes it: then the project is
     made first, in ./NAME, and without --agent the built-in translator does the work: small, self-contained Python
     environments, with no model and no key. --all-known translates every environment that it is known for. Exit codes:
-    0 done, 1 stuck or out of budget, 3 waiting for you, 4 no verdict was possible.
+    0 done, 1 stuck or out of budget, 3 waiting for you or inconclusive, 4 no verdict was possible.
 
     Examples:
       overclock translate CartPole-v1

@@ -11,6 +11,7 @@ from overclock.cli.progress import ProgressDisplay
 from overclock.env import registry
 from overclock.errors import UnknownEnvironmentError, UsageError
 from overclock.verify.margins import margin_rows, warning_lines
+from overclock.verify.reach.reached import reached_lines
 from overclock.verify.text import (
     closing_lines,
     divergence_text,
@@ -36,7 +37,7 @@ class Verify:
     Both sides run in processes of their own, with the same actions and the same random draws (recorded from the
     reference). A level that fails ends the run with a repro, the shortest episode that shows the difference. The page,
     report.html, is written to the output folder. Exit codes: 0 every requested level passed, 1 a difference,
-    3 inconclusive, 4 no verdict was possible.
+    3 inconclusive (such as branches of the reference that no comparison took), 4 no verdict was possible.
 
     Examples:
       overclock verify cartpole
@@ -166,6 +167,8 @@ def show(report: "VerifyReport") -> None:
         for comparison in report.comparisons:
             if comparison.first_divergence is not None:
                 print(divergence_text(comparison.first_divergence))
+    for said in reached_lines(None if report.rollouts is None else report.rollouts.reached):
+        print(said)
     if report.margins:
         columns, rows = margin_rows(report.margins)
         output.table(columns, rows, title="margins: how many times as much is allowed as was seen")

@@ -25,6 +25,7 @@ from overclock.recording.room import Room
 from overclock.recording.shape_json import codec_to_json
 from overclock.recording.shapes import Shape
 from overclock.verify.contract import Contract, Field, Precision
+from overclock.verify.reach.excuse import Excuse
 from overclock.verify.tolerance import EXACT, Tolerance
 
 SCHEMA = "overclock.contract/1"
@@ -72,6 +73,7 @@ class ContractFile:
     shapes: Mapping[str, Shape] = dataclasses.field(default_factory=dict)  # its content: attribute -> shape
     restart: tuple[str, ...] = ()  # attributes that outlive a reset; every episode begins as that of a new instance
     rooms: tuple[Room, ...] = ()  # how many items lists have room for, and why
+    unreached: tuple[Excuse, ...] = ()  # branches of the reference that no comparison can take, and why
     x64: str = ""  # why float64 is required, where there is no [float32] for that reason
 
     @property
@@ -128,6 +130,7 @@ def load_contract(path: Path) -> ContractFile:
             codec=(codec := data.pop("codec", None)),
             restart=tuple(data.pop("restart", ())),
             rooms=tuple(Room(**one) for one in data.pop("rooms", [])),
+            unreached=tuple(Excuse(**one) for one in data.pop("unreached", [])),
             x64=data.pop("x64", ""),
             shapes={} if codec is None else load_shapes(path.parent, codec),
             precisions={name: _closeness(data.pop(name)) for name in get_args(Precision) if name in data},
@@ -191,6 +194,10 @@ def format_contract(contract: ContractFile) -> str:
         lines.append("# a new project takes another one with `overclock new --capacity LIST=ITEMS`.")
     for room in contract.rooms:
         lines += ["[[rooms]]", *toml_pairs(dataclasses.asdict(room)), ""]
+    if contract.unreached:
+        lines += ["", "# Branches of the reference that no comparison can take; without an excuse there is no pass."]
+    for excuse in contract.unreached:
+        lines += ["[[unreached]]", *toml_pairs(dataclasses.asdict(excuse)), ""]
     lines += ["", "# State: its name on the performance side, and where an instance of the reference keeps it."]
     for field in contract.state:
         lines += ["[[state]]", *toml_pairs(dataclasses.asdict(field)), ""]

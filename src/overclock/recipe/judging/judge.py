@@ -31,9 +31,12 @@ from overclock.recipe.loop.prompts import BATCHES
 from overclock.recipe.project.project import Project
 from overclock.recipe.project.twin import also_spec, apart, project_twin
 from overclock.verify.contract import Twin
+from overclock.verify.interaction.playback import play_reference
+from overclock.verify.interaction.scenario import load_scenarios
 from overclock.verify.levels import LEVELS, Settings
 from overclock.verify.property.level import Recording, record
 from overclock.verify.property.result import PropertyLevel
+from overclock.verify.reach.ledger import Ledger
 from overclock.verify.repro.failure import make_repro
 from overclock.verify.rollout.actions import random_legal
 from overclock.verify.rollout.lockstep import compare_rollouts
@@ -120,8 +123,9 @@ class Judge:
             return self._held_out(folder, twin, seed)
         timeout = self.project.limits.timeout
         settings = Settings(
-            self._recorded, self.project.judging.episodes, seed, timeout, self.progress, attempt=attempt
-        )
+            self._recorded, self.project.judging.episodes, seed, timeout, self.progress, attempt=attempt,
+            ledger=self._earlier(twin) if level == 3 else None,
+        )  # fmt: skip
         findings: list[Finding] = []
         if level == 1:
             for plan in self.project.modules[:-1]:
@@ -194,6 +198,18 @@ class Judge:
             self._recording = record(twin, 0, self.progress, timeout=self.project.limits.timeout)
         return self._recording
 
+    def _earlier(self, twin: Twin) -> Ledger:
+        """Which branches levels 1 and 2 take, where the project asks for them: a candidate at level 3 has passed both.
+
+        They are taken by the reference, whatever the candidate is; scenarios may have come since level 2 was judged.
+        """
+        ledger, levels, recorded = Ledger(), self.project.judging.levels, None
+        if 1 in levels and (recorded := self._recorded(twin).seen) is not None:
+            ledger.add(recorded)
+        if 2 in levels and twin.scenarios is not None:
+            play_reference(twin, load_scenarios(twin.scenarios), self.project.limits.timeout, ledger)
+        return ledger
+
     def _held_out(self, folder: Path, twin: Twin, seed: int) -> Verdict:
         """Episodes that nobody learns anything about but whether they were equal; then the folder as users load it."""
         for precision in twin.contracts:
@@ -220,8 +236,10 @@ class Judge:
 
     def _also(self, twin: Twin, result: RolloutLevel, settings: Settings) -> RolloutLevel:
         """The same episodes against an existing fast implementation."""
-        other = dataclasses.replace(twin, reference=also_spec(self.project), traced=False, transfer=None)
-        more = LEVELS[3].run(other, settings).result
+        other = dataclasses.replace(
+            twin, reference=also_spec(self.project), traced=False, transfer=None, beyond_end=False
+        )
+        more = LEVELS[3].run(other, dataclasses.replace(settings, ledger=None)).result
         assert isinstance(more, RolloutLevel)
         named = [
             dataclasses.replace(one, actions=f"{one.actions}, against {self.project.judging.also}")

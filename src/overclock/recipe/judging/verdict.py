@@ -141,6 +141,7 @@ def count(level: JudgedLevel) -> tuple[int, int]:
         outcomes += [check.passed for check in level.metamorphic]
     elif isinstance(level, RolloutLevel):
         outcomes = [field.passed for comparison in level.comparisons for field in comparison.fields]
+        outcomes += [] if level.reached is None else [level.reached.complete]
         outcomes += [] if level.outcomes is None else [level.outcomes.verdict == "pass"]
     else:
         outcomes = [group.verdict == "equivalent" for group in level.groups]
@@ -244,6 +245,10 @@ def _interaction(level: InteractionLevel) -> Failure:
 
 def _rollout(level: RolloutLevel) -> Failure:
     found = [(one.first_divergence, one.precision) for one in level.comparisons if one.first_divergence is not None]
+    if not found and level.verdict == "inconclusive" and level.reached is not None:
+        said = [f"No comparison took {one.text}." for one in level.reached.missing]
+        said += [f"{one[0].upper()}{one[1:]}." for one in level.reached.unusable]
+        return failure(3, ["Whole episodes agree, but branches of the reference were not compared.", *said])
     outcomes = level.outcomes
     if not found and outcomes is not None and outcomes.verdict == "fail":
         first = outcomes.first

@@ -25,6 +25,10 @@ from overclock.recipe.runs.words import level_words
 from overclock.versions import versions
 
 PHASES = {1: "modules", 2: "integration", 3: "rollout", 4: "transfer", 5: "optimisation"}
+UNREACHED = (
+    "Let the reference's rules be reached (a scenario, a state to begin in), or excuse each branch in contract.toml "
+    "([[unreached]], with a reason), then `overclock resume`."
+)
 IDLE = 3  # repairs in a row that change nothing, before a person is asked
 BY_HAND = "Change the candidate, a prompt or the contract by hand, then `overclock resume`."
 MORE_SEEDS = "Training says neither yes nor no; raise judging.seeds in overclock.toml, then `overclock resume`."
@@ -57,7 +61,7 @@ class Loop:
         self._tried: list[str] = []
 
     def go(self) -> str:
-        """Work; returns the outcome: done, stuck, waiting, out of budget or stopped."""
+        """Work; returns the outcome: done, stuck, inconclusive, waiting, out of budget or stopped."""
         journal = self.context.run.journal
         journal.append("run started", **self._about())
         try:
@@ -149,12 +153,12 @@ class Loop:
         """Put another candidate in the place of what the last task left."""
         self._candidate = candidate
 
-    def ask(self, level: Level, sentence: str, how: str) -> None:
+    def ask(self, level: Level, sentence: str, how: str, outcome: str = "stuck") -> None:
         """Stop for help; returns where it was given. All verdicts are then asked for anew: much may have changed."""
         helped = self.session.take_if("help given")
         if helped is None:
             self.session.journal.append("help asked", level=level, sentence=sentence, how=how)
-            raise Stop("stuck", f"{sentence} {how}")
+            raise Stop(outcome, f"{sentence} {how}")
         self.verdicts.forget()
         if helped.get("changed"):
             self._candidate = self.session.freeze(None)
@@ -176,6 +180,11 @@ class Loop:
         """Let the agent repair what failed, or stop for a person's help."""
         assert failed.failure is not None
         level, sentence = failed.level, failed.failure.sentence
+        if failed.verdict == "inconclusive":
+            said = " ".join(failed.failure.sentences)
+            how = MORE_SEEDS if level == 4 else UNREACHED
+            self.ask(level, f"Level {level} is inconclusive: {said}", how, failed.verdict)
+            return
         if not self.context.options.steps.repair:
             raise Stop("stuck", f"Level {level} failed, and this run repairs nothing: {sentence}")
         if how := self._stuck(failed):
@@ -193,8 +202,6 @@ class Loop:
 
     def _stuck(self, verdict: Verdict) -> str | None:
         """How a person can help, where the agent cannot go on alone."""
-        if verdict.verdict == "inconclusive":
-            return MORE_SEEDS
         if self._idle >= IDLE:
             why = f" ({said.rstrip('. ')})" if (said := self.tasks.trouble()) else ""
             return f"The agent changed nothing {IDLE} times in a row{why}. {BY_HAND}"

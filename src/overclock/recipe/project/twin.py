@@ -50,6 +50,8 @@ def project_twin(project: Project, candidate: Path, scenarios: Path | None = Non
         traced=True,
         self_checks=RUST_CHECKS if project.target == "rust" else ENVIRONMENT_RULES,
         exhaustive=walk(project.contract),
+        unreached=project.contract.unreached,
+        beyond_end=project.contract.set_state,
     )
 
 

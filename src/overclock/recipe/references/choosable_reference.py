@@ -67,6 +67,10 @@ class ChoosableReference(GymnasiumSubject):
         finally:
             self._numbers = None
 
+    def _traced(self, lane: int) -> contextlib.AbstractContextManager[Any]:
+        # Numbers that note what they are compared with are no play, and the instructions are traced already.
+        return contextlib.nullcontext() if self._numbers is not None else super()._traced(lane)
+
     @contextlib.contextmanager
     def _recording(self, lane: int, seed: int | None = None) -> Iterator[Arrays]:
         chosen = contextlib.nullcontext() if self._numbers is None else self._sites.choosing(self._numbers[lane])

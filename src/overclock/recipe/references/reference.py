@@ -62,6 +62,7 @@ def reference(num_envs: int, make: dict[str, Any], contract: str) -> GymnasiumSu
         recorder=recorder,  # pyright: ignore[reportArgumentType] (choosable ones are site recorders)
         border=PlainBorder() if known.codec is None else FlatBorder(),
         layout=None if known.codec is None else layout_of(known, InstanceCodec(known.shapes)),
+        remembered={str(paths.parse(field.read)[0]) for field in known.state if field.read},
     )
 
 

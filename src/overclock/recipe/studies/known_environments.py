@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from overclock.errors import MissingError, OverclockError, UsageError
+from overclock.recipe.contract.file import write_contract
 from overclock.recipe.loop.context import OptionalSteps, RunOptions
 from overclock.recipe.loop.translate import translate
 from overclock.recipe.project.new import BUILT_IN, new_project
-from overclock.recipe.project.project import AgentChoice, Changes
+from overclock.recipe.project.project import AgentChoice, Changes, load_project
 from overclock.recipe.studies.known_facts import facts
+from overclock.verify.reach.excuse import Excuse
 
 LIST = Path(__file__).with_name("known.toml")
 LEVELS = (1, 2, 3)
@@ -26,6 +28,7 @@ class Known:
     arguments: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     capacities: Mapping[str, int] = dataclasses.field(default_factory=dict)
     max_steps: int | None = None
+    unreached: Sequence[Mapping[str, Any]] = ()  # excuses for branches that no comparison can take
     package: str = ""  # to be installed by whoever wants it; empty: it comes with our own packages
 
 
@@ -71,8 +74,13 @@ def _translated(
         folder / one.name, one.reference, "jax", AgentChoice(BUILT_IN), arguments=one.arguments,
         max_steps=one.max_steps, capacities=one.capacities,
     )  # fmt: skip
+    project = made.project
+    if one.unreached:
+        excuses = tuple(Excuse(**excuse) for excuse in one.unreached)
+        write_contract(dataclasses.replace(project.contract, unreached=excuses), project.folder)
+        project = load_project(project.folder)
     quick = dataclasses.replace(options, steps=OptionalSteps(optimise=False), say=say)
-    ended = translate(made.project, None, quick, Changes(levels=LEVELS), program=made.program)
+    ended = translate(project, None, quick, Changes(levels=LEVELS), program=made.program)
     row = {"outcome": ended.outcome, "sentence": ended.sentence}
     row |= {"run": _from_here(ended.run), "page": _from_here(ended.page)}
     if ended.result is None:
@@ -81,7 +89,7 @@ def _translated(
     def progress(what: str, done: int, total: int) -> None:
         say(f"{what}: {done} of {total}")
 
-    return {**row, **facts(made.project, ended, measure, mutants, progress)}
+    return {**row, **facts(project, ended, measure, mutants, progress)}
 
 
 def _from_here(path: Path) -> str:

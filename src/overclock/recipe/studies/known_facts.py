@@ -50,6 +50,7 @@ def facts(
         "sha256": hashlib.sha256(text.encode()).hexdigest(),
         "largest_error": largest_error(properties, rollouts),
         "exhaustive": encode(rollouts.exhaustive),
+        "reached": encode(rollouts.reached),
         **_generated(project, rollouts),
     }
     asked: dict[str, Callable[[], dict[str, Any]]] = {"compile": lambda: {"compile_s": compile_seconds(twin, BATCH)}}

@@ -10,6 +10,7 @@ from overclock.errors import UsageError
 from overclock.verify.compare import judge, too_many_excused
 from overclock.verify.contract import OUTPUTS, Precision, Twin
 from overclock.verify.exhaustive.result import DifferingStep, WalkResult
+from overclock.verify.reach.compared import Compared
 from overclock.verify.sides.soundness import Form
 from overclock.verify.sides.subject import Arrays, Observed, Subject
 
@@ -70,6 +71,7 @@ class StateWalk:
         self.todo: collections.deque[Try] = collections.deque()
         self.form = Form(reference.num_envs)
         self.repeats, self.random_steps = repeats, False
+        self.compared: Compared | None = None
         self.random_reset = False
         self.reset_states = 0
         self.transitions = 0
@@ -82,6 +84,7 @@ class StateWalk:
         drawn = False
         for first in range(0, num_seeds, lanes):
             seeds = np.arange(first, first + lanes, dtype=np.int64)
+            self._watch(min(lanes, num_seeds - first))
             ref = self.form.after_reset(self.reference.reset(np.ones(lanes, np.bool_), seeds))
             perf = self.performance.reset(np.ones(lanes, np.bool_), seeds, ref.draws)
             self._begun(ref, perf, min(lanes, num_seeds - first))
@@ -108,6 +111,7 @@ class StateWalk:
             states = _stack([self.known.states[one.state] for one in tries])
             self.reference.set_state(states)
             self.performance.set_state(states)
+            self._watch(len(taken))
             ref, perf = self._step(tries, np.array([one.action for one in tries], np.int32), len(taken))
             self._compare(ref, perf, tries, len(taken))
             self.transitions += len(taken)
@@ -116,6 +120,11 @@ class StateWalk:
                 after = {name: values[lane] for name, values in ref.state.items()}
                 self._found(after, (tries[lane].state, tries[lane].action))
         return True
+
+    def _watch(self, used: int) -> None:
+        """The first lanes are compared, the others have no work."""
+        if self.compared is not None:
+            self.compared.lanes(np.arange(self.reference.num_envs) < used)
 
     def _found(self, state: State, origin: tuple[int, int] | None) -> None:
         """A state that was come to: every action is to be tried there, unless it is known already."""

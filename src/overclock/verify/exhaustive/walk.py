@@ -24,6 +24,8 @@ from overclock.verify.exhaustive.cell_walk import CellWalk, UncoveredError
 from overclock.verify.exhaustive.cells import CellSubject
 from overclock.verify.exhaustive.result import WalkResult
 from overclock.verify.exhaustive.state_walk import StateWalk
+from overclock.verify.reach.compared import Compared
+from overclock.verify.reach.ledger import Ledger
 from overclock.verify.sides.process import ProcessSubject
 from overclock.verify.sides.soundness import require_same_actions
 from overclock.verify.sides.subject import Subject
@@ -35,11 +37,13 @@ def check_exhaustively(
     num_lanes: int = 256,
     timeout: float = 120.0,
     required: bool = True,
+    ledger: Ledger | None = None,
     **limits: Any,
 ) -> WalkResult | None:
     """Compare every reachable state and action, both sides in their processes; `limits` as in `explore`.
 
-    None, where it is not `required`: there are too many of them after all.
+    None, where it is not `required`: there are too many of them after all. The `ledger` hears which branches of the
+    reference were taken.
     """
     precision = twin.strictest if precision is None else precision
     with (
@@ -48,7 +52,7 @@ def check_exhaustively(
     ):
         if not required and reference.describe()["kind"] != "discrete":
             return None
-        found = explore(twin, precision, reference, performance, **limits)
+        found = explore(twin, precision, reference, performance, ledger=ledger, **limits)
     return None if not required and found.verdict == "could not verify" else found
 
 
@@ -62,6 +66,7 @@ def explore(
     reset_seeds: int = 256,
     reset_states: int | None = None,
     repeats: int = 1,
+    ledger: Ledger | None = None,
 ) -> WalkResult:
     """Compare two subjects of as many lanes in every reachable state.
 
@@ -76,8 +81,9 @@ def explore(
     require_same_actions(reference, performance)
 
     def explored(walk: StateWalk) -> WalkResult:
-        walk.reset(reset_seeds)
-        return walk.result(walk.walk(max_states), reset_states, max_states)
+        with Compared(reference, ledger) as walk.compared:
+            walk.reset(reset_seeds)
+            return walk.result(walk.walk(max_states), reset_states, max_states)
 
     uncovered = ""
     if all("cells" in side.describe().get("calls", ()) for side in (reference, performance)):

@@ -29,6 +29,7 @@ from overclock.verify.interaction.result import (
     SelfCheck,
 )
 from overclock.verify.interaction.scenario import Scenario, load_scenarios
+from overclock.verify.reach.ledger import Ledger
 from overclock.verify.sides.process import ProcessSubject
 from overclock.verify.sides.subject import Observed
 
@@ -42,18 +43,19 @@ def check_interactions(
     scenarios: Sequence[Scenario] | None = None,
     recorded: Playback | None = None,
     metamorphic: bool = True,
+    ledger: Ledger | None = None,
 ) -> InteractionLevel:
     """Play every scenario on both sides, then the metamorphic checks; returns the level's result.
 
     `scenarios` replaces those of the twin. `recorded` is what `play_reference` returned for them, for callers that
-    compare many performance sides (mutants) with one reference.
+    compare many performance sides (mutants) with one reference. The `ledger` hears which branches of it were taken.
     """
     if scenarios is None:
         scenarios = [] if twin.scenarios is None else load_scenarios(twin.scenarios)
-    twin = twin.scripted_as or twin
+    ledger, twin = (ledger, twin) if twin.scripted_as is None else (None, twin.scripted_as)  # of another reference
     _require_usable(twin, scenarios)
     if recorded is None:
-        recorded = play_reference(twin, scenarios, timeout)
+        recorded = play_reference(twin, scenarios, timeout, ledger)
     stale = [stale_sentence(twin, scenario, recorded, lane) for lane, scenario in enumerate(scenarios)]
     runs: list[list[ScenarioRun]] = [[] for _ in scenarios]
     checks: list[SelfCheck] = []

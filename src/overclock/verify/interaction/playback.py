@@ -9,6 +9,8 @@ import numpy as np
 from overclock.errors import UsageError
 from overclock.verify.contract import Twin
 from overclock.verify.interaction.scenario import Deviation, Scenario, Setup, Step
+from overclock.verify.reach.compared import Compared
+from overclock.verify.reach.ledger import Ledger
 from overclock.verify.sides.process import ProcessSubject
 from overclock.verify.sides.soundness import Form
 from overclock.verify.sides.subject import Arrays, Observed, Subject
@@ -53,22 +55,41 @@ def record_scenarios(twin: Twin, unrecorded: Sequence[Scenario], timeout: float 
     return recorded
 
 
-def play_reference(twin: Twin, scenarios: Sequence[Scenario], timeout: float = 120.0) -> Playback:
-    """All scenarios on the reference, in a process of its own; what it shows must be sound."""
+def play_reference(
+    twin: Twin, scenarios: Sequence[Scenario], timeout: float = 120.0, ledger: Ledger | None = None
+) -> Playback:
+    """All scenarios on the reference, in a process of its own; what it shows must be sound.
+
+    The `ledger` hears which branches were taken where a scenario expects something.
+    """
     if not scenarios:
         return []
     form = Form(len(scenarios))
-    with ProcessSubject(twin.reference, len(scenarios), "the reference", timeout) as reference:
-        first, *steps = play(reference, scenarios)
+    with (
+        ProcessSubject(twin.reference, len(scenarios), "the reference", timeout) as reference,
+        Compared(reference, ledger) as compared,
+    ):
+        first, *steps = play(reference, scenarios, compared=compared)
     return [form.after_reset(first), *map(form.after_step, steps)]
 
 
 def play(
-    subject: Subject, scenarios: Sequence[Scenario], recorded: Playback | None = None, forced: bool = False
+    subject: Subject,
+    scenarios: Sequence[Scenario],
+    recorded: Playback | None = None,
+    forced: bool = False,
+    compared: Compared | None = None,
 ) -> Playback:
     """All scenarios as one batch, with the randomness (and, `forced`, from the states) of a `recorded` reference."""
     seeds = np.array([scenario.setup.seed for scenario in scenarios], np.int64)
     lengths = np.array([len(scenario.steps) for scenario in scenarios])
+    expecting = np.array([bool(scenario.setup.expect) and not scenario.setup.state for scenario in scenarios])
+
+    def watched(lanes: np.ndarray) -> None:
+        if compared is not None:
+            compared.lanes(lanes)
+
+    watched(expecting)
     first = subject.reset(np.ones(len(scenarios), np.bool_), seeds, None if recorded is None else recorded[0].draws)
     if any(scenario.setup.state for scenario in scenarios):
         first = dataclasses.replace(first, state=_start_states(scenarios, first.state))
@@ -78,11 +99,18 @@ def play(
         if forced and recorded is not None:
             subject.set_state(recorded[number].state)
         elif (lengths <= number).any():  # lanes that are through wait in fresh episodes, never beyond an end
+            watched(np.zeros_like(expecting))
             subject.reset(lengths <= number, seeds, first.draws)
+        watched(np.array([_expects(scenario, number) for scenario in scenarios]))
         actions = [s.steps[number if number < len(s.steps) else 0].action for s in scenarios]
         draws = None if recorded is None else recorded[number + 1].draws
         shown.append(subject.step(_actions(subject, actions), draws))
     return shown
+
+
+def _expects(scenario: Scenario, number: int) -> bool:
+    """Whether anything of a step is compared."""
+    return number < len(scenario.steps) and bool(scenario.steps[number].expect)
 
 
 def stale_sentence(twin: Twin, scenario: Scenario, recorded: Playback, lane: int) -> str | None:

@@ -177,6 +177,7 @@ class Recorder:
         self._undo: list[Callable[[], None]] = []
         self._busy = False  # copying a value may run recorded code; that is not a call of the program
         self._everything: list[Call] | None = None
+        self._around: Callable[[str], contextlib.AbstractContextManager[Any]] | None = None
 
     @property
     def functions(self) -> list[str]:
@@ -213,6 +214,15 @@ class Recorder:
         finally:
             self._everything = None
 
+    @contextlib.contextmanager
+    def instead(self, around: Callable[[str], contextlib.AbstractContextManager[Any]]) -> Iterator[None]:
+        """Inside, no call is recorded: each runs in what `around` returns for the name of its function."""
+        self._around = around
+        try:
+            yield
+        finally:
+            self._around = None
+
     def _wrapped(self, place: Place, function: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
             raise UsageError(f"{place.name} is asynchronous; only plain functions and generators can be recorded.")
@@ -225,13 +235,16 @@ class Recorder:
         def call(*args: Any, **kwargs: Any) -> Any:
             if self._busy or _unrecorded:
                 return function(*args, **kwargs)
+            if self._around is not None:
+                with self._around(about.name):
+                    return function(*args, **kwargs)
             with self._recording(about, args, kwargs) as outcome:
                 outcome["result"] = result = function(*args, **kwargs)
             return result
 
         @functools.wraps(function)
         def generate(*args: Any, **kwargs: Any) -> Any:
-            if self._busy or _unrecorded:
+            if self._busy or _unrecorded or self._around is not None:
                 return (yield from function(*args, **kwargs))
             with self._recording(about, args, kwargs) as outcome:
                 outcome["result"] = yielded = []

@@ -29,6 +29,8 @@ from overclock.verify.property.result import (
     PropertyLevel,
 )
 from overclock.verify.property.runner import runner
+from overclock.verify.reach.compared import SEEN
+from overclock.verify.reach.ledger import Seen
 from overclock.verify.rollout.actions import SourceMaker, controlled, uniform
 from overclock.verify.sides.process import ProcessSubject
 
@@ -39,10 +41,11 @@ OTHER_STEPS = 256
 
 @dataclasses.dataclass
 class Recording:
-    """What the reference did: cases per module, and how much of its recorded functions ran."""
+    """What the reference did: cases per module, how much of its recorded functions ran, which branches it took."""
 
     cases: dict[str, Cases]
     coverage: Coverage
+    seen: Seen | None = None  # branches that the boundary cases took
 
 
 def check_properties(
@@ -85,7 +88,9 @@ def record(
         for done, module in enumerate(modules):
             progress("boundary values", done, len(modules))
             cases[module.name] = Cases(**reference.ask("cases", name=module.name))
-        return Recording(cases, decode(Coverage, reference.ask("coverage")))
+        coverage = decode(Coverage, reference.ask("coverage"))
+        watched = SEEN in reference.description["calls"]
+        return Recording(cases, coverage, decode(Seen, reference.ask(SEEN)) if watched else None)
 
 
 def check_recorded(

@@ -3,6 +3,7 @@
 Its code coverage is measured at the same time. It knows nothing of the performance side and does not import JAX.
 """
 
+import contextlib
 import dataclasses
 import itertools
 from collections.abc import Callable, Sequence
@@ -17,7 +18,10 @@ from overclock.verify.property.code_coverage import CodeCoverage
 from overclock.verify.property.module import Module, collect
 from overclock.verify.property.targets import find
 from overclock.verify.property.variations import compared, counted
+from overclock.verify.reach.compared import SEEN, WATCH
 from overclock.verify.reach.comparisons import comparisons, constants_of
+from overclock.verify.reach.ledger import Seen
+from overclock.verify.reach.watcher import Watcher
 from overclock.verify.sides.subject import Arrays, Observed, SubjectSpec
 
 Apply = Callable[[Any, Arrays], None]
@@ -46,13 +50,16 @@ class RecordedReference:
                 )
         self._recorder = Recorder(targets, seed, depths, attributes=attributes)
         self._boundary: dict[tuple[Callable[[], Arrays], Apply], tuple[Arrays, list[list[Call]]]] = {}
+        self._sound: dict[tuple[Callable[[], Arrays], Apply], list[Arrays]] = {}  # inputs whose calls raised nothing
         self._coverage = CodeCoverage({name.partition(":")[0] for name in self._recorder.functions})
         self._coverage.start()
         self._recorder.start()  # before the subject exists: its constructor is a function of the reference too
         self._subject = EntryPoint.from_json(subject).call(num_envs)
 
     def describe(self) -> dict[str, Any]:
-        return {**self._subject.describe(), "calls": ["cases", "coverage"]}
+        known = self._subject.describe()
+        watched = [SEEN] if WATCH in known.get("calls", ()) else []
+        return {**known, "calls": ["cases", "coverage", *watched]}
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
         return self._subject.reset(mask, seeds, draws)
@@ -74,6 +81,30 @@ class RecordedReference:
         """What ran of the recorded functions since the start (`Coverage`); ends the measurement."""
         return encode(self._coverage.report(self._recorder.functions))
 
+    def seen(self) -> Seen:
+        """Which branches the boundary inputs take, run once more; not while coverage is measured.
+
+        Of recorded play not every call is compared, so it does not count.
+        """
+        watcher = Watcher(self._subject)
+        for key, inputs in self._sound.items():
+            compared = {
+                name
+                for module in self._modules
+                if (module.boundary, module.apply) == key
+                for name in _functions(module)
+            }
+            _, apply = key
+
+            def around(name: str, compared: set[str] = compared) -> contextlib.AbstractContextManager[Any]:
+                rules = name in compared and watcher.covers(name.partition(":")[0])
+                return watcher if rules and not watcher.watching else contextlib.nullcontext()
+
+            with self._recorder.instead(around):
+                for values in inputs:
+                    apply(self._subject.instances[0], values)
+        return watcher.seen()
+
     def _boundary_calls(self, module: Module, functions: list[str]) -> list[Call]:
         """Every call made by a module's boundary inputs, and by their variations."""
         if module.boundary is None or module.apply is None:
@@ -82,25 +113,28 @@ class RecordedReference:
         found = [call for made in calls for call in made]
         for name in module.counters:
             changes = [_changes(module, name, [call for call in made if call.function in functions]) for made in calls]
-            found += itertools.chain(*self._applied(module.apply, counted(inputs, name, changes)))
+            found += itertools.chain(*self._applied((module.boundary, module.apply), counted(inputs, name, changes)))
         if module.compared:
             varied = compared(inputs, module.compared, (*self._constants(), *module.constants))
-            found += itertools.chain(*self._applied(module.apply, varied))
+            found += itertools.chain(*self._applied((module.boundary, module.apply), varied))
         return found
 
     def _unvaried(self, boundary: Callable[[], Arrays], apply: Apply) -> tuple[Arrays, list[list[Call]]]:
         """Boundary inputs and the calls of each; modules that share them run them once."""
         if (boundary, apply) not in self._boundary:
             inputs = boundary()
-            self._boundary[boundary, apply] = inputs, self._applied(apply, inputs)
+            self._boundary[boundary, apply] = inputs, self._applied((boundary, apply), inputs)
         return self._boundary[boundary, apply]
 
-    def _applied(self, apply: Apply, inputs: Arrays) -> list[list[Call]]:
-        instance, found = self._subject.instances[0], []
+    def _applied(self, key: tuple[Callable[[], Arrays], Apply], inputs: Arrays) -> list[list[Call]]:
+        instance, found, sound = self._subject.instances[0], [], self._sound.setdefault(key, [])
         for case in range(len(next(iter(inputs.values())))):
+            values = {name: values[case] for name, values in inputs.items()}
             with self._recorder.every_call() as calls:
-                apply(instance, {name: values[case] for name, values in inputs.items()})
+                key[1](instance, values)
             found.append(calls)
+            if all(call.error is None for call in calls):
+                sound.append(values)
         return found
 
     def _constants(self) -> tuple[float, ...]:

@@ -9,13 +9,14 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Literal
 
-Aside = Literal["raises", "rendering", "call", "constructor"]
+Aside = Literal["raises", "rendering", "call", "constructor", "late"]
 """Why an outcome is not asked for; see `ASIDE`."""
 ASIDE: dict[Aside, str] = {
     "raises": "it only raises an exception",
     "rendering": "it draws a picture",
     "call": "the arguments `seed` and `options` of a reset decide it",
     "constructor": "the constructor's arguments decide it",
+    "late": "only steps after an end take it, by something that is no part of the state",
 }
 CALLED, ENTERED = "is called", "is entered"  # the single outcome of a function and of an exception handler
 
@@ -89,6 +90,10 @@ class Ledger:
             self._taken[one.outcome] = one.taken or self._taken.get(one.outcome, False)
             if one.aside is not None:
                 self._aside[one.outcome] = one.aside
+
+    def set_aside(self, outcomes: Iterable[Outcome], why: Aside) -> None:
+        """Do not ask for these outcomes, as far as the code around them ran."""
+        self._aside.update({one: why for one in outcomes if one in self._taken})
 
     @property
     def outside(self) -> list[str]:

@@ -37,21 +37,32 @@ class Watcher:
         self._syntax = {file: Syntax(file) for file in files}
         self._names = {file: _shown(module.__name__, file) for file, module in files.items()}
         self._tracer = BranchTracer(files, self._handlers)
+        self.watching = False
 
     def __enter__(self) -> "Watcher":
+        self.watching = True
         self._tracer.__enter__()
         return self
 
     def __exit__(self, *about: object) -> None:
         self._tracer.__exit__(*about)
+        self.watching = False
 
     @property
     def known(self) -> int:
         """How many outcomes were taken so far."""
         return len(self._tracer.reached)
 
+    def covers(self, module: str) -> bool:
+        """Whether a module is part of the rules."""
+        return any(one.__name__ == module for one in self._modules)
+
+    def report(self) -> dict[str, list[str]]:
+        """The same in words, as `BranchTracer.report`."""
+        return self._tracer.report()
+
     def seen(self) -> Seen:
-        """All that was seen so far."""
+        """All that was seen so far. What is not asked for is not looked at any more, which would cost time."""
         found: dict[Outcome, SeenOutcome] = {}
         ran = {traced.code.co_filename for traced in self._tracer.entered}
         modules = [module for module in self._modules if module.__file__ in ran]
@@ -73,6 +84,10 @@ class Watcher:
                 for jumped, said, raises in branch.outcomes:
                     taken = (code.co_filename, branch, jumped) in self._tracer.reached
                     aside: Aside | None = "raises" if raises else self._aside(code, branch, settled)
+                    if aside is not None:
+                        traced.close(branch, jumped)
+                    elif not taken:  # it was set aside before some module ran
+                        traced.reopen(branch, jumped)
                     yield SeenOutcome(self._outcome(code, branch.line, branch.column, branch.condition, said),
                                       taken, aside)  # fmt: skip
             yield from self._entered(traced)

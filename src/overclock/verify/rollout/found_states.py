@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from overclock.verify.contract import Mode, Twin
 from overclock.verify.reach.counts import SearchCounts
+from overclock.verify.reach.ledger import Ledger
 from overclock.verify.reach.subject_search import FoundStates
 from overclock.verify.rollout.lockstep import compare_from
 from overclock.verify.rollout.result import RolloutResult
@@ -20,9 +21,9 @@ LANES = 64
 
 
 def check_found(
-    sides: Sides, twin: Twin, modes: Sequence[Mode], seed: int, timeout: float
-) -> tuple[SearchCounts | None, list[RolloutResult]]:
-    """What the search did, and a comparison per mode; nothing where the reference cannot search."""
+    sides: Sides, twin: Twin, modes: Sequence[Mode], seed: int, timeout: float, ledger: Ledger | None = None
+) -> tuple[FoundStates | None, list[RolloutResult]]:
+    """What the search found, and a comparison per mode; nothing where the reference cannot search."""
     if not twin.traced:
         return None, []
     with sides.reference(1) as reference:
@@ -31,7 +32,7 @@ def check_found(
         answer = reference.ask(SEARCH, seed=seed, tries=TRIES, seconds=min(SECONDS, timeout / 2), steps=STEPS)
     found = FoundStates(**{**answer, "counts": SearchCounts(**answer["counts"])})
     if not len(found.seeds):
-        return found.counts, []
+        return found, []
     with sides.pair(twin.strictest, min(LANES, len(found.seeds)), traced=False) as pair:
-        results = [compare_from(found, *pair, twin, mode, twin.strictest) for mode in modes]
-    return found.counts, results
+        results = [compare_from(found, *pair, twin, mode, twin.strictest, ledger) for mode in modes]
+    return found, results

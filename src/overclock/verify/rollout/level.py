@@ -18,8 +18,11 @@ from overclock.progress import Progress
 from overclock.verify.contract import Mode, Precision, Twin
 from overclock.verify.exhaustive.result import WalkResult
 from overclock.verify.exhaustive.walk import check_exhaustively
+from overclock.verify.reach.ledger import Ledger
+from overclock.verify.reach.reached import reached
 from overclock.verify.repro.episode import Episode
 from overclock.verify.rollout.actions import SourceMaker, controlled, random_legal, sticky
+from overclock.verify.rollout.beyond_end import check_beyond_end, set_late_aside
 from overclock.verify.rollout.envelope import LEAST_EPISODES, check_envelope
 from overclock.verify.rollout.found_states import check_found
 from overclock.verify.rollout.guided import coverage_guided
@@ -31,7 +34,7 @@ from overclock.verify.sides.pair import Sides
 
 GUIDED = "coverage-guided"
 # Keep their episodes apart from those of the comparisons, which are numbered from 1.
-ENVELOPE, OUTCOMES = 1_000, 2_000
+ENVELOPE, OUTCOMES, BEYOND_END = 1_000, 2_000, 3_000
 LONG_SHARE = 10  # one long episode (of a player that does well) for this many random ones
 
 
@@ -67,10 +70,12 @@ def check_rollouts(
     seed: int,
     timeout: float,
     progress: Progress,
+    ledger: Ledger | None = None,
 ) -> tuple[RolloutLevel, Diverging | None]:
     """Every comparison that the twin allows; also returns the first episode that diverged.
 
-    `controller` is the entry point of the environment's scripted player, where it has one.
+    `controller` is the entry point of the environment's scripted player, where it has one. With a `ledger`, branches of
+    the reference that neither these comparisons nor earlier ones took make a pass inconclusive.
     """
     results: list[RolloutResult] = []
     # Numbers from 1, because a sequence of seeds that ends in zero is the one without it.
@@ -82,22 +87,31 @@ def check_rollouts(
             with sides.pair(planned.precision, lanes, traced=planned.actions == GUIDED) as pair:
                 result = compare_sides(
                     *pair, twin, planned.episodes, planned.mode, planned.precision, planned.actions, source,
-                    seed=(seed, number), progress=Heard(progress, planned),
+                    seed=(seed, number), progress=Heard(progress, planned), ledger=ledger,
                 )  # fmt: skip
             results.append(result)
-        searched, found_results = check_found(sides, twin, _modes(twin, twin.strictest), seed, timeout)
-        results += found_results
+        searched, found_results = check_found(sides, twin, _modes(twin, twin.strictest), seed, timeout, ledger)
+        late, beyond_results = check_beyond_end(sides, twin, searched, (seed, BEYOND_END), ledger)
+        results += found_results + beyond_results
         outcomes = check_outcomes(sides, twin, episodes, (seed, OUTCOMES), progress)
         enveloped = _enveloped(sides, twin, episodes, (seed, ENVELOPE), progress)
-    walked = None if twin.exhaustive is None else check_exhaustively(twin, timeout=timeout, **twin.exhaustive)
+    walked = (
+        None if twin.exhaustive is None else check_exhaustively(twin, timeout=timeout, ledger=ledger, **twin.exhaustive)
+    )
     found = {"pass" if result.passed else "fail" for result in results}
     found |= {part.verdict for part in (walked, enveloped, outcomes) if part is not None}
+    if ledger is not None:
+        set_late_aside(Sides(twin, timeout), twin, ledger, seed)
+    reach = None if ledger is None else reached(ledger, twin.unreached)
+    found |= {"inconclusive"} if reach is not None and not reach.complete else set()
     level = RolloutLevel(
-        verdict=next(verdict for verdict in ("fail", "could not verify", "pass") if verdict in found),
+        verdict=next(verdict for verdict in ("fail", "could not verify", "inconclusive", "pass") if verdict in found),
         comparisons=[result.summary() for result in results],
         exhaustive=walked,
         envelope=enveloped,
-        search=searched,
+        search=None if searched is None else searched.counts,
+        beyond_end=late,
+        reached=reach,
         outcomes=outcomes,
     )
     return level, next(filter(None, map(diverging, results)), None) or _walked_into(walked)

@@ -13,6 +13,8 @@ import numpy as np
 from overclock.errors import UsageError
 from overclock.verify.compare import Judged, RareEvents, judge, steering
 from overclock.verify.contract import Contract, Mode, Precision, Twin
+from overclock.verify.reach.compared import Compared
+from overclock.verify.reach.ledger import Ledger
 from overclock.verify.reach.subject_search import FoundStates
 from overclock.verify.repro.episode import History
 from overclock.verify.rollout.actions import ActionSource, GuidedSource, SourceMaker
@@ -62,11 +64,16 @@ def compare_sides(
     source: SourceMaker,
     seed: int | tuple[int, ...] = 0,
     progress: Callable[[int], None] = lambda finished: None,
+    ledger: Ledger | None = None,
 ) -> RolloutResult:
-    """The same with sides that run already, as many lanes of each, in the precision that is named."""
+    """The same with sides that run already, as many lanes of each, in the precision that is named.
+
+    The `ledger` hears which branches of the reference were taken in what was compared.
+    """
     require_same_actions(reference, performance)
-    comparison = _Comparison(twin.contracts[precision], mode, precision, actions)
-    return comparison.run(reference, performance, episodes, source(reference.description), seed, progress)
+    with Compared(reference, ledger) as compared:
+        comparison = _Comparison(twin.contracts[precision], mode, precision, actions, compared)
+        return comparison.run(reference, performance, episodes, source(reference.description), seed, progress)
 
 
 def seeds_of(sequence: np.random.SeedSequence) -> Iterator[int]:
@@ -83,22 +90,25 @@ def compare_from(
     twin: Twin,
     mode: Mode,
     precision: Precision,
+    ledger: Ledger | None = None,
+    actions: str = FOUND,
 ) -> RolloutResult:
     """Short episodes that begin in given states, with the actions that the reference took from there."""
     require_same_actions(reference, performance)
-    comparison = _Comparison(twin.contracts[precision], mode, precision, FOUND)
-    for length in np.unique(found.lengths):
-        own = np.flatnonzero(found.lengths == length)
-        for chosen in np.array_split(own, math.ceil(len(own) / reference.num_envs)):
-            comparison.run_from(found, chosen, reference, performance)
-    return comparison.ended()
+    with Compared(reference, ledger) as compared:
+        comparison = _Comparison(twin.contracts[precision], mode, precision, actions, compared)
+        for length in np.unique(found.lengths):
+            own = np.flatnonzero(found.lengths == length)
+            for chosen in np.array_split(own, math.ceil(len(own) / reference.num_envs)):
+                comparison.run_from(found, chosen, reference, performance)
+        return comparison.ended()
 
 
 class _Comparison:
     """The lock-step loop and its bookkeeping. Lanes run episodes back to back until the quota is used up."""
 
-    def __init__(self, contract: Contract, mode: Mode, precision: Precision, actions: str) -> None:
-        self.contract = contract
+    def __init__(self, contract: Contract, mode: Mode, precision: Precision, actions: str, compared: Compared) -> None:
+        self.contract, self.compared = contract, compared
         self.mode: Mode = mode
         self.result = RolloutResult(mode=mode, precision=precision, actions=actions)
         self.result.limit_reason = contract.limit_reason
@@ -134,6 +144,7 @@ class _Comparison:
         length = np.zeros(lanes, np.int64)
         started = lanes
         self.history, form = History(lanes), Form(lanes)
+        self.compared.lanes(counted)
         ref = self._reset(form, reference, counted, seeds)
         perf = performance.reset(counted, seeds, ref.draws)
         self._compare(ref, perf, None, None, counted, seeds)
@@ -141,6 +152,7 @@ class _Comparison:
             before, action = ref, action_source(generator, steering(self.contract, ref, perf))
             if self.mode == "per_step":
                 performance.set_state(before.state)
+            self.compared.lanes(counted & self._within_horizon(before))
             ref = form.after_step(reference.step(action))
             self.drawn |= ref.draws.keys()
             self.history.step(action, ref.draws)
@@ -160,6 +172,7 @@ class _Comparison:
                 seeds[lane] = next(numbers)
                 if guided is not None:
                     seeds[lane] = guided.begin(generator, int(lane), int(seeds[lane]))
+            self.compared.lanes(counted)
             ref = self._reset(form, reference, ended, seeds)
             perf = performance.reset(ended, seeds, ref.draws)
             self._compare(ref, perf, None, None, counted & ended, seeds)
@@ -175,6 +188,7 @@ class _Comparison:
         counted, chosen = np.arange(lanes) < len(chosen), chosen[np.minimum(np.arange(lanes), len(chosen) - 1)]
         self.history, form = History(lanes), Form(lanes)
         seeds, states = found.seeds[chosen], {name: values[chosen] for name, values in found.states.items()}
+        self.compared.lanes(~everyone)
         ref = self._reset(form, reference, everyone, seeds)
         performance.reset(everyone, seeds, ref.draws)
         reference.set_state(states)
@@ -185,6 +199,7 @@ class _Comparison:
             before, action = ref, found.actions[chosen, number]
             if self.mode == "per_step":
                 performance.set_state(before.state)
+            self.compared.lanes(counted & self._within_horizon(before))
             ref = form.after_step(reference.step(action))
             self.drawn |= ref.draws.keys()
             self.history.step(action, ref.draws)
@@ -235,8 +250,8 @@ class _Comparison:
         if before is None:
             self._rare.begin(counted)
         rare, worse = np.zeros(len(steps), np.bool_), np.zeros(len(steps), np.bool_)
-        if self.horizon is not None and before is not None:
-            late = counted & (steps > self.horizon)
+        if before is not None:
+            late = counted & ~self._within_horizon(before)
             self.result.beyond_horizon += int(late.sum())
             counted = counted & ~late
         for field in self.contract.compared:
@@ -265,6 +280,11 @@ class _Comparison:
                     result.keep(divergence, episode, is_rare)
         self._rare.add(rare & ~worse)
         self.result.rare_steps = self._rare.count
+
+    def _within_horizon(self, before: Observed) -> np.ndarray:
+        """The lanes whose next step is compared."""
+        steps = before.state["steps"]
+        return np.ones_like(steps, np.bool_) if self.horizon is None else steps < self.horizon
 
     def _require_all_seen(self) -> None:
         """What was never looked at cannot be equal: no verdict, unless there is a difference already."""

@@ -10,6 +10,7 @@ from overclock.verify.compare import ComparedField, margins_of, too_many_excused
 from overclock.verify.contract import Envelope, Field, Mode, Precision, causes_first
 from overclock.verify.exhaustive.result import WalkResult
 from overclock.verify.reach.counts import SearchCounts
+from overclock.verify.reach.reached import Reached
 from overclock.verify.repro.episode import Episode
 from overclock.verify.rollout.outcome_result import OutcomeResult
 from overclock.verify.statistics import bound_clean_episodes
@@ -152,17 +153,22 @@ class EnvelopeResult(Envelope, _Verdict):
 class RolloutLevel:
     """The result of level 3: comparisons, and where the twin asks for them a walk over all states and an envelope.
 
+    `search` is what the search for branches did, `reached` what all comparisons so far took of the reference's
+    branches: where some are missing, a pass becomes inconclusive. Older reports lack both. `beyond_end` says why no
+    step beyond an end was compared, where the twin wants that.
     `search` is what the search for branches did, `outcomes` how episodes come out that run freely to their end; older
     reports lack them.
     """
 
     level: Literal[3] = 3
     name: Literal["rollout"] = "rollout"
-    verdict: Literal["pass", "fail", "could not verify"]
+    verdict: Literal["pass", "fail", "inconclusive", "could not verify"]
     comparisons: list[ComparisonResult]
     exhaustive: WalkResult | None
     envelope: EnvelopeResult | None = None
     search: SearchCounts | None = absent()
+    reached: Reached | None = absent()
+    beyond_end: str | None = absent()
     outcomes: OutcomeResult | None = absent()
 
 

@@ -5,7 +5,8 @@ suits an environment that always draws alike, or by a recorder that knows the dr
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+import dataclasses
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, Protocol
 
 import gymnasium
@@ -14,10 +15,12 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils import seeding
 
 from overclock.verify.reach.comparisons import comparisons, constants_of
+from overclock.verify.reach.late import late_outcomes
+from overclock.verify.reach.ledger import Seen
 from overclock.verify.reach.mutations import Layout
 from overclock.verify.reach.rule_files import rule_files
 from overclock.verify.reach.subject_search import FoundStates, search_subject
-from overclock.verify.rollout.branches import BranchTracer
+from overclock.verify.reach.watcher import Watcher
 from overclock.verify.sides.recording_generator import (
     RecordingGenerator,
     no_draws,
@@ -91,7 +94,8 @@ class GymnasiumSubject:
     - `name_reset_draws(calls)` / `name_step_draws(calls)`: recorded generator calls -> named draws of one instance;
     - `recorder` names draws in another way instead; `border` stands between arrays and what instances show and take;
     - `layout` tells the search for branches which parts of the state belong together, `goes_on(state)` in which states
-      an episode can be that has not ended: after an end there may be more to a reference than `write_state` sets.
+      an episode can be that has not ended: after an end there may be more to a reference than `write_state` sets;
+    - `remembered` names the attributes of an instance that the state has, where that is known.
     """
 
     def __init__(
@@ -106,6 +110,7 @@ class GymnasiumSubject:
         border: Border = PlainBorder(),
         layout: Layout | None = None,
         goes_on: Callable[[Arrays], bool] = lambda state: True,
+        remembered: Collection[str] | None = None,
         **make_arguments: Any,
     ) -> None:
         self.num_envs, self._recorder, self._border = num_envs, recorder, border
@@ -120,8 +125,9 @@ class GymnasiumSubject:
         self._draws: list[Arrays] = [{} for _ in range(num_envs)]
         self._obs: list[Any] = [None] * num_envs
         self._masks: list[Any] = [None] * num_envs
-        self._tracer: BranchTracer | None = None
-        self._layout, self._goes_on = layout, goes_on
+        self._watcher: Watcher | None = None
+        self._watched, self._guides = np.zeros(num_envs, np.bool_), False
+        self._layout, self._goes_on, self._remembered = layout, goes_on, remembered
 
     @property
     def instances(self) -> list[gymnasium.Env]:
@@ -129,13 +135,14 @@ class GymnasiumSubject:
         return self._envs
 
     def describe(self) -> dict[str, Any]:
-        return {**self._border.described(self._envs[0].action_space), "calls": ["trace", "branches", "search"]}
+        calls = ["watch", "seen", "trace", "branches", "search", *(["late"] if self._remembered is not None else [])]
+        return {**self._border.described(self._envs[0].action_space), "calls": calls}
 
     def reset(self, mask: np.ndarray, seeds: np.ndarray, draws: Arrays | None = None) -> Observed:
         """As `Subject.reset`; a Gymnasium reference starts from seeds and reports the draws they led to."""
         for lane, env in enumerate(self._envs):
             if mask[lane]:
-                with self._recording(lane, int(seeds[lane])) as drawn, self._traced():
+                with self._recording(lane, int(seeds[lane])) as drawn, self._traced(lane):
                     obs, info = env.reset(seed=int(seeds[lane]))
                 self._obs[lane] = self._border.shown(env.observation_space, obs)
                 self._masks[lane] = info.get("action_mask")
@@ -147,7 +154,7 @@ class GymnasiumSubject:
         for lane, env in enumerate(self._envs):
             action = self._border.taken(env.action_space, actions[lane])
             known = self._reached()
-            with self._recording(lane) as drawn, self._traced():
+            with self._recording(lane) as drawn, self._traced(lane):
                 obs, reward, terminated, truncated, info = env.step(action)
             new_branches[lane] = self._reached() - known
             self._obs[lane] = self._border.shown(env.observation_space, obs)
@@ -157,7 +164,7 @@ class GymnasiumSubject:
             step_draws.append(drawn)
         columns = (np.stack(column) for column in zip(*rows, strict=True))
         outputs: Arrays = {**dict(zip(OUTPUTS, columns, strict=True)), **self._mask()}
-        if self._tracer is not None:
+        if self._guides:
             outputs["new_branches"] = new_branches
         return Observed(outputs, self._state(), _stack(step_draws))
 
@@ -165,13 +172,25 @@ class GymnasiumSubject:
         for lane, env in enumerate(self._envs):
             self._write_state(env, {name: values[lane] for name, values in state.items()})
 
+    def watch(self, lanes: np.ndarray) -> None:
+        """From now on, watch the branches of the environment's own code in these lanes, which are compared."""
+        if self._watcher is None:
+            self._watcher = Watcher(self)
+        self._watched = lanes
+
+    def seen(self) -> Seen:
+        """What was watched so far; nothing is watched any more until `watch` is called again."""
+        self._watched = np.zeros(self.num_envs, np.bool_)
+        return Seen([], [], visible=False) if self._watcher is None else self._watcher.seen()
+
     def trace(self) -> None:
-        """From now on, watch the environment's own code: steps also show `new_branches`, those a lane was first at."""
-        self._tracer = BranchTracer(rule_files(self._envs[0]))
+        """Watch every lane from now on; steps also show `new_branches`, those a lane was first at."""
+        self.watch(np.ones(self.num_envs, np.bool_))
+        self._guides = True
 
     def branches(self) -> dict[str, list[str]]:
-        """What `trace` has seen so far, in words: branch outcomes reached and missed, functions never entered."""
-        return {} if self._tracer is None else self._tracer.report()
+        """What was watched so far, in words: branch outcomes reached and missed, functions never entered."""
+        return {} if self._watcher is None else self._watcher.report()
 
     def search(self, seed: int, tries: int, seconds: float, steps: int) -> FoundStates:
         """States from which a step takes branches that play does not, and `steps` actions; needs a single lane."""
@@ -180,6 +199,10 @@ class GymnasiumSubject:
         return search_subject(
             self, self._searchable, rule_files(env), constants, self._layout, seed, tries, seconds, steps
         )
+
+    def late(self, seed: int) -> list[dict[str, Any]]:
+        """Outcomes that steps beyond an end take by what the state does not have, as JSON objects."""
+        return [dataclasses.asdict(one) for one in late_outcomes(self, self._remembered or (), seed)]
 
     @contextlib.contextmanager
     def _recording(self, lane: int, seed: int | None = None) -> Iterator[Arrays]:
@@ -194,11 +217,12 @@ class GymnasiumSubject:
         name = self._name_step_draws if seed is None else self._name_reset_draws
         drawn.update(name(taken_calls(self._envs[lane], drawn_by)))
 
-    def _traced(self) -> contextlib.AbstractContextManager[Any]:
-        return contextlib.nullcontext() if self._tracer is None else self._tracer
+    def _traced(self, lane: int) -> contextlib.AbstractContextManager[Any]:
+        watched = self._watcher is not None and self._watched[lane]
+        return self._watcher if watched and self._watcher is not None else contextlib.nullcontext()
 
     def _reached(self) -> int:
-        return 0 if self._tracer is None else len(self._tracer.reached)
+        return 0 if self._watcher is None else self._watcher.known
 
     def _mask(self) -> Arrays:
         """Legal actions, where the environment reports them in `info` as Gymnasium's Taxi does."""
