@@ -34,7 +34,7 @@ test: ## Run all tests but the long ones (under 15 minutes on 2 cores)
 	@if [ -f $(VENV)/.native ] && cargo --version >/dev/null 2>&1; then cd native && cargo test --quiet --locked; fi
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long" $(PYTEST_ARGS)
 
-verify: $(VENV)/.test native ## The long comparisons (hours): 10,000 episodes of each game, 100 of each robot, the red team, the tests that take minutes
+verify: $(VENV)/.test native ## The long comparisons (hours): 10,000 episodes of each game, 100 of each robot, other instruction sets, the red team, the tests that take minutes
 	@for twin in pong $(addprefix $(PONG):,frameskip_8 continuous continuous_8); do \
 		$(BIN)/overclock verify $$twin --episodes 10000 || exit; done
 	@if [ -f $(VENV)/.native ]; then \
@@ -46,6 +46,7 @@ verify: $(VENV)/.test native ## The long comparisons (hours): 10,000 episodes of
 	@if [ -f $(VENV)/.native ]; then \
 		for game in maze paddle; do $(BIN)/overclock verify gameboy-$$game --timeout 1800 || exit; \
 			$(BIN)/python -m overclock.gameboy check $$game --episodes 100 || exit; done; fi
+	@$(BIN)/python scripts/processors.py
 	@sh scripts/native.sh fuzz
 	@$(BIN)/overclock verify cartpole --episodes 10000 --output runs/verify
 	@$(BIN)/overclock redteam

@@ -187,3 +187,10 @@ def test_who_is_judged_does_not_choose_the_actions(agreed, reference, performanc
     ref = seen() if reference is None else seen(action_mask=reference)
     shown = steering(agreed, ref, seen(action_mask=performance)).outputs.get(MASK.name)
     assert shown is steers
+
+
+def test_numbers_of_info_may_stray_as_the_field_that_they_come_from():
+    close = Field("state.x", (1e-6, 2e-6), 1.0, "it rounds", per_step_relative=1e-7)
+    assert contract((close,), in_info={"far": "state.x"}).strays["info.far"] == {"absolute": 2e-6, "relative": 1e-7}
+    with pytest.raises(UsageError, match="which it does not compare"):
+        contract((close,), in_info={"far": "state.y"})

@@ -1,9 +1,13 @@
 """How many times as much a tolerance allows as was seen, over levels, and when that is said aloud."""
 
+import dataclasses
+
 import pytest
 from level_results import episodes, module, properties, rollouts
+from verify.ticker import contract
 
 from overclock.verify.compare import ComparedField
+from overclock.verify.contract import Field
 from overclock.verify.interaction.result import InteractionLevel, ScenarioResult, ScenarioRun, SelfCheck
 from overclock.verify.margins import margin_rows, margins_in, warning_lines
 from overclock.verify.property.result import ComparedOutput, ModuleComparison
@@ -99,3 +103,17 @@ def test_a_scenario_keeps_the_smallest_margin_of_a_field():
     for share in (0.0, 0.1, 0.5, 0.2):
         run.keep_share("obs", share)
     assert run.margins == {"obs": 2.0}
+
+
+def test_a_wide_tolerance_with_a_reason_is_not_warned_of():
+    wide = dataclasses.replace(output("x", 500.0), wide="other robots need it")
+    found = margins_in([level_1(wide)])
+    assert [(one.margin, one.reason, one.wide) for one in found] == [(500.0, "other robots need it", False)]
+    check = SelfCheck(
+        name="batched", tolerance=8.0, reason="", compared=3, largest_error=1e-3, worst_field="obs", unit="ulp",
+        passed=True, precision="float32",
+    )  # fmt: skip
+    assert warning_lines(margins_in([level_2({}, check)])) == []
+    contracts = {"float32": contract((Field("state.x", 1.0, 1.0, "why", wide="errors grow"),))}
+    assert warning_lines(margins_in([level_3(500.0)], contracts)) == []
+    assert len(warning_lines(margins_in([level_3(500.0)]))) == 1

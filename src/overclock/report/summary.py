@@ -172,6 +172,9 @@ def _left_out(rows: list[ComparisonResult]) -> list[str]:
     if excused := sum(c.excused_flags for c in rows):
         why = _reasons(c.limit_reason for c in rows if c.excused_flags)
         said.append(f"{excused:,} flags within the contract's margin of a threshold, which may fall either way. {why}")
+    if rare := sum(c.rare_steps or 0 for c in rows):
+        why = _reasons(c.rare_reason for c in rows if c.rare_steps and c.rare_reason)
+        said.append(f"{rare:,} rare events, further off than other steps may be. {why}")
     if cut := sum(c.cut for c in rows):
         said.append(f"What comes after the contract's step limit: {cut:,} episodes without an end were cut there.")
     return said

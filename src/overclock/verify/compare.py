@@ -4,18 +4,20 @@ A comparison looks at `contract.compared`, which is every field, the action mask
 """
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
 
 from overclock.results import absent
-from overclock.verify.contract import FLAGS, MASK, OVERFLOWED, Contract, Field
+from overclock.verify.contract import FLAGS, MASK, OVERFLOWED, Contract, Field, Mode
 from overclock.verify.sides.subject import Observed
 from overclock.verify.tolerance import Tolerance, compare_values
 
 # Of the flags that may be excused: rounding moves a state across a threshold in very few steps (CartPole in float32:
 # none in 10,000). A side that needs more has another rule.
 EXCUSED_SHARE = 0.01
+CONFIDENCE = 0.999  # with which more rare events than chance explains are some
 MOST_MARGINS = 64  # elements of a field whose margins are kept one by one
 
 
@@ -43,6 +45,8 @@ class ComparedField:
 class Judged:
     """Per lane: the field's largest error, whether it is wrong, and whether it was excused close to a threshold.
 
+    Of those that are wrong the `rare` ones are within the field's allowance for rare events: whoever counts them may
+    let a few pass, see `RareEvents`.
     `shares` are errors as shares of what is allowed, per lane and element. `worst_errors` and `worst_allowed` belong to
     the element with the largest share, which is not always the one with the largest error.
     """
@@ -55,6 +59,7 @@ class Judged:
     shares: np.ndarray
     worst_errors: np.ndarray
     worst_allowed: np.ndarray
+    rare: np.ndarray
 
     def worst(self, lane: int | np.integer) -> tuple[float, float]:
         """Error and allowance of a lane's element that uses up most of what it may."""
@@ -88,7 +93,10 @@ def judge(contract: Contract, field: Field, tolerance: Tolerance, ref: Observed,
         excused = other_way & (contract.distance_to_limit(ref.state) <= contract.limit_margin)
         errors, wrong = np.where(excused, 0.0, errors), wrong & ~excused
         shares = np.where(excused[:, None], 0.0, shares)
-    return Judged(reference, performance, errors, wrong, excused, shares, *found.worst())
+    rare = np.zeros(lanes, np.bool_)
+    if field.rare and wrong.any():
+        rare = wrong & ~compare_values(reference, performance, Tolerance(field.rare)).wrong
+    return Judged(reference, performance, errors, wrong, excused, shares, *found.worst(), rare)
 
 
 def margins_of(shares: np.ndarray | None) -> dict[str, Any]:
@@ -104,6 +112,46 @@ def margins_of(shares: np.ndarray | None) -> dict[str, Any]:
 def too_many_excused(excused: int, compared: int) -> bool:
     """Whether so many flags were excused that it cannot be rounding; a single one may always be."""
     return excused > max(1, EXCUSED_SHARE * compared)
+
+
+class RareEvents:
+    """Counts the rare events of a comparison: steps, or in free running the episodes in which there was one.
+
+    There an error stays, so what follows in the same episode is the same event.
+    """
+
+    def __init__(self, mode: Mode, lanes: int) -> None:
+        self._free = mode == "free_running"
+        self._known = np.zeros(lanes, np.bool_)
+        self.counts = np.zeros(lanes, np.int64)
+
+    @property
+    def count(self) -> int:
+        """The rare events of all lanes together."""
+        return int(self.counts.sum())
+
+    def begin(self, lanes: np.ndarray) -> None:
+        """New episodes in these lanes."""
+        self._known &= ~lanes
+
+    def add(self, rare: np.ndarray) -> None:
+        """One moment: the lanes in which some field is as far off as in a rare event, and no field further."""
+        new = rare & ~self._known
+        self.counts += new
+        if self._free:
+            self._known |= new
+
+
+def too_many_rare(rare: int, compared: int, share: float) -> bool:
+    """Whether events are more than chance explains if this share of the steps has one (Poisson, at 99.9 %).
+
+    A single one may always be.
+    """
+    mean = share * compared
+    if rare <= 1 or mean <= 0:
+        return rare > 1
+    at_most = sum(math.exp(count * math.log(mean) - mean - math.lgamma(count + 1)) for count in range(rare))
+    return at_most > CONFIDENCE
 
 
 def steering(contract: Contract, ref: Observed, perf: Observed) -> Observed:

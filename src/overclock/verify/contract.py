@@ -10,6 +10,7 @@ import numpy as np
 from overclock.backends import Backend
 from overclock.entry_point import EntryPoint
 from overclock.errors import UsageError
+from overclock.results import absent
 from overclock.verify.reach.excuse import Excuse
 from overclock.verify.sides.patched import Patch
 from overclock.verify.sides.process import CouldNotVerifyError
@@ -37,6 +38,8 @@ class Field:
     only at its reset. Each element may be off by that, plus its `_relative` part times the size of that element of the
     reference. An absolute part is one number, or one per element in C order; `whole` is that of `Tolerance`. All zero
     means equal; anything else needs a reason. `draws` names the random draws of the reference that set the field.
+    `rare` is how far it may be off in a rare event, for the reason `rare_reason`: they are counted (compare.py).
+    `wide` says why a tolerance may be more than a hundred times what is seen (margins.py).
     """
 
     name: str
@@ -47,13 +50,20 @@ class Field:
     per_step_relative: float = 0.0
     free_running_relative: float = 0.0
     whole: Whole = False
+    rare: float | None = absent()
+    rare_reason: str | None = absent()
+    wide: str | None = absent()
 
     def __post_init__(self) -> None:
         for name in ("per_step", "free_running", "whole"):
             if isinstance(value := getattr(self, name), list):  # as JSON and TOML have it
                 object.__setattr__(self, name, tuple(value))
         step, free = self.tolerance("per_step"), self.tolerance("free_running")
-        require_tolerances(f"'{self.name}'", step.absolute, step.relative, free.absolute, free.relative)
+        require_tolerances(
+            f"'{self.name}'", step.absolute, step.relative, free.absolute, free.relative, self.rare or 0.0
+        )
+        if self.rare and not (self.rare_reason and (step or free)):
+            raise UsageError(f"Rare events of '{self.name}' need a reason, and a tolerance for all other steps.")
         if (step or free) and not self.reason:
             raise UsageError(f"The tolerance of '{self.name}' needs a reason.")
         if (step or free) and self.name in FLAGS:
@@ -125,6 +135,8 @@ class Contract:
     - `free_running_steps` bounds how long an unstable system is compared without synchronising (None: to the end).
     - `envelope` compares a chaotic system in free running to the end, with what the reference shows of itself.
     - `step_limit`: longer episodes are cut there, on both sides alike, and counted (None: never).
+    - `rare_share`: of the steps so many may be rare events (`Field.rare`); a side that needs more has another rule.
+    - `in_info` names numbers of `info` that are those of a field: checks of a side against itself let them stray alike.
     - `performance_masks` says why only the performance side reports action masks. Without it a mask that the
       reference does not have is a difference; with it that mask chooses which actions are played.
     """
@@ -139,6 +151,8 @@ class Contract:
     step_limit: int | None = STEP_LIMIT
     performance_masks: str = ""
     envelope: Envelope | None = None
+    rare_share: float = 0.001
+    in_info: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = [field.name for field in self.fields]
@@ -150,6 +164,8 @@ class Contract:
                 raise UsageError(f"The contract names '{name}' twice.")
         if missing := [name for name in OUTPUTS if name not in names]:
             raise UsageError(f"The contract does not compare {', '.join(missing)}; every contract must.")
+        if not 0.0 < self.rare_share <= 0.01:
+            raise UsageError(f"rare_share is a share of the steps up to 0.01, got {self.rare_share:g}.")
         require_tolerances("flags next to a threshold (limit_margin)", self.limit_margin)
         if self.limit_margin and self.distance_to_limit is None:
             raise UsageError("The contract has a limit_margin and no distance_to_limit to measure it with.")
@@ -159,6 +175,8 @@ class Contract:
             raise UsageError(f"The contract excuses '{unknown[0]}' next to a threshold and does not compare it.")
         if self.free_running_steps is not None and not self.free_running_reason:
             raise UsageError("A contract that stops comparing after free_running_steps needs a free_running_reason.")
+        if unknown := [name for name in self.in_info.values() if name not in names]:
+            raise UsageError(f"The contract says that `info` shows '{unknown[0]}', which it does not compare.")
         if self.envelope is not None and self.envelope.field not in [n for n in names if n not in OUTPUTS]:
             raise UsageError(f"The contract's envelope is of '{self.envelope.field}', no state field that it compares.")
         for name, value in (("free_running_steps", self.free_running_steps), ("step_limit", self.step_limit)):
@@ -174,7 +192,10 @@ class Contract:
     def strays(self) -> dict[str, dict[str, Any]]:
         """How far one step may lead every field astray, where it may: `Tolerance.as_json` by name."""
         steps = {field.name: field.tolerance("per_step") for field in self.fields}
-        return {name: allowed.as_json() for name, allowed in steps.items() if allowed}
+        told = {name: allowed.as_json() for name, allowed in steps.items() if allowed}
+        shown = {f"info.{name}": steps[source] for name, source in self.in_info.items()}
+        parts = {name: Tolerance(one.largest_absolute, one.relative) for name, one in shown.items()}
+        return {**told, **{name: allowed.as_json() for name, allowed in parts.items() if allowed}}
 
     @property
     def exact(self) -> bool:

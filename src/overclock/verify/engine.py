@@ -104,7 +104,7 @@ def verify(
         verdict=overall([result.verdict for result in results]),
         self_check=itself,
         levels=results,
-        margins=margins_in(results),
+        margins=margins_in(results, twin.contracts),
         repro=None,
         returns_alone=None,
         tests=None if tests is None else [str(path) for path in tests],

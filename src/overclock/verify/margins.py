@@ -7,11 +7,12 @@ follows from the size of the sample.
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from overclock.results import absent
-from overclock.verify.contract import Mode
+from overclock.verify.contract import Contract, Mode, Precision
 
 if TYPE_CHECKING:
     from overclock.verify.result import LevelResult
@@ -24,7 +25,8 @@ MOST_LINES = 5  # of warnings in the terminal
 class ToleranceMargin:
     """One tolerance: `margin` times as much is allowed as was seen; null where no difference was seen.
 
-    `name` is a field of the contract, 'module.output' of level 1, or a check of level 2.
+    `name` is a field of the contract, 'module.output' of level 1, or a check of level 2. `reason` says why it may be
+    wide; without one a wide tolerance is warned of.
     """
 
     name: str
@@ -32,21 +34,33 @@ class ToleranceMargin:
     precision: str
     mode: Mode | None = absent()
     margin: float | None
+    reason: str | None = absent()
 
     @property
     def wide(self) -> bool:
-        """Whether it allows so much more than was seen that a mistake could hide in it."""
-        return self.margin is not None and self.margin > WIDE
+        """Whether it allows so much more than was seen that a mistake could hide in it, and nothing says why."""
+        return self.margin is not None and self.margin > WIDE and not self.reason
 
 
+BOUND = "a bound of so many roundings, whatever two programs of one source happen to show"
 Key = tuple[str, str, Mode | None]  # name, precision, mode
 Seen = tuple[Key, int, float]  # with the level, and the margin: infinite where no difference was seen
 
 
-def margins_in(levels: "Iterable[LevelResult]") -> list[ToleranceMargin]:
-    """The margin of every tolerance that levels 1 to 3 compared with, in the order in which they met it."""
+def margins_in(
+    levels: "Iterable[LevelResult]", contracts: Mapping[Precision, Contract] = MappingProxyType({})
+) -> list[ToleranceMargin]:
+    """The margin of every tolerance that levels 1 to 3 compared with, in the order in which they met it.
+
+    `contracts` say why tolerances of theirs may be wide.
+    """
     smallest: dict[Key, float] = {}
     at: dict[Key, list[int]] = {}
+    levels = list(levels)
+    reasons = _reasons(levels)
+    fields: dict[tuple[str, str], str | None] = {
+        (one.name, precision): one.wide for precision, made in contracts.items() for one in made.fields
+    }
     for level in levels:
         for key, number, margin in _seen(level):
             smallest[key] = min(margin, smallest.get(key, math.inf))
@@ -54,7 +68,7 @@ def margins_in(levels: "Iterable[LevelResult]") -> list[ToleranceMargin]:
     return [
         ToleranceMargin(
             name=name, levels=at[name, precision, mode], precision=precision, mode=mode,
-            margin=margin if math.isfinite(margin) else None,
+            margin=margin if math.isfinite(margin) else None, reason=reasons.get(name) or fields.get((name, precision)),
         )
         for (name, precision, mode), margin in smallest.items()
     ]  # fmt: skip
@@ -82,6 +96,20 @@ def _seen(level: "LevelResult") -> Iterator[Seen]:
             for field in one.fields:
                 if field.tolerance or field.relative_tolerance:
                     yield (field.name, one.precision, one.mode), 3, _or_infinite(field.margin)
+
+
+def _reasons(levels: "Iterable[LevelResult]") -> dict[str, str]:
+    """By name: why a tolerance may be wide. The checks of level 2 count roundings of a side's own programs."""
+    reasons = {}
+    for level in levels:
+        if level.verdict == "not run":
+            continue
+        if level.level == 1:
+            outputs = [(module, one) for module in level.modules for made in module.comparisons for one in made.fields]
+            reasons |= {f"{module.name}.{one.name}": one.wide for module, one in outputs if one.wide}
+        elif level.level == 2:
+            reasons |= {check.name: BOUND for check in level.metamorphic if check.unit == "ulp"}
+    return reasons
 
 
 def _or_infinite(margin: float | None) -> float:

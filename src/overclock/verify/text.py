@@ -94,6 +94,8 @@ def _episodes_text(comparisons: "Sequence[ComparisonResult]") -> str:
     late, cut = sum(one.beyond_horizon for one in comparisons), sum(one.cut for one in comparisons)
     said = f"{episodes:,} episodes, {steps:,} steps, every contracted field"
     said += f"; {late:,} free-running steps beyond the horizon not compared" if late else " at every step"
+    if rare := sum(one.rare_steps or 0 for one in comparisons):
+        said += f"; {rare:,} rare events"
     return f"{said}; {cut:,} episodes cut at the step limit" if cut else said
 
 

@@ -13,7 +13,7 @@ from overclock.results import encode
 from overclock.vector.resets import Fresh
 from overclock.vector.vectorize import vectorize
 from overclock.verify.interaction import metamorphic
-from overclock.verify.interaction.checking import distances, scales
+from overclock.verify.interaction.checking import contract_name, distances, scales
 from overclock.verify.interaction.metamorphic import LANES, SelfChecks, check_itself, travel
 from overclock.verify.interaction.metamorphic_rules import ENVIRONMENT_RULES, RULES, judge_checks
 from overclock.verify.tolerance import Tolerance
@@ -248,3 +248,13 @@ def test_an_episodes_last_observation_may_stray_as_any():
     assert scales(seen, straying(obs=0.008)) == {
         "obs": pytest.approx(1048.576), "info.final_observation": pytest.approx(1048.576), "info.other": 1.0,
     }  # fmt: skip
+
+
+def test_what_a_contract_lets_a_field_stray_holds_under_all_its_names():
+    """Walker2d failed on one processor: its velocities stray, and batches call them `lanes.rules.qvel`."""
+    one = {"lanes": {"rules": {"qvel": np.ones((1, 2))}}, "info": {"x": np.ones(1), "final_observation": np.ones(1)}}
+    other = jax.tree.map(lambda values: values + 1e-9, one)
+    told = straying(**{"state.qvel": 8e-9, "info.x": 8e-9, "obs": 8e-9})
+    assert max(error for _, error in distances(one, other, scales(one, told))) == pytest.approx(8, rel=1e-3)
+    assert {contract_name(name) for name in ("statistics.returns", "info.episode.return")} == {"reward"}
+    assert contract_name("store.episodes.rules.x") == contract_name("lanes.rules.x") == "state.x"

@@ -3,7 +3,19 @@
 import numpy as np
 
 from overclock.envs.walker2d.plants import PLANTS
-from overclock.planar.twin import ENVELOPE, EXACT, JUMP, ROUNDING, SOLVER, Closeness, Robot, contract, falling
+from overclock.planar.twin import (
+    ENVELOPE,
+    EXACT,
+    JUMP,
+    ROUNDING,
+    SEEN,
+    SINGLE,
+    SOLVER,
+    Closeness,
+    Robot,
+    contract,
+    falling,
+)
 from overclock.verify.contract import Twin
 from overclock.verify.sides.subject import Arrays
 
@@ -17,12 +29,16 @@ HEIGHTS, ANGLE = (0.8, 2.0), 1.0  # where it falls; the reference decides what i
 def twin() -> Twin:
     """The twin with Gymnasium's robot as it is."""
     double = contract(
-        Closeness(qpos=1e-8, qvel=1e-6, reward=1e-7), Closeness(qpos=1e-7, qvel=1e-5, reward=1e-6), reason=SOLVER,
-        envelope=ENVELOPE,
+        Closeness(qpos=1e-13, qvel=1e-11, reward=1e-6), Closeness(qpos=3e-12, qvel=7e-11, reward=1e-6),
+        reason=f"{ROUNDING}: {SEEN}", envelope=ENVELOPE,
+        rare=Closeness(qpos=1e-6, qvel=1e-4, reward=1e-5),
+        rare_reason=f"{SOLVER}: 5 of 51,200 steps were off by up to 3e-9, and episodes by up to 3e-8",
     )  # fmt: skip
     single = contract(
-        Closeness(qpos=2e-2, qvel=3.0, reward=5e-2), Closeness(qpos=1e-1, qvel=5.0, reward=1e-1),
-        reason=f"{JUMP}: of 400,000 steps 21 are off by up to 6e-3, all others by less than 2e-6",
+        Closeness(qpos=2e-5, qvel=4e-3, reward=5e-5), Closeness(qpos=1e-4, qvel=1e-2, reward=1.5e-3),
+        reason=f"{SINGLE}: {SEEN}",
+        rare=Closeness(qpos=1e-1, qvel=5.0, reward=1e-1),
+        rare_reason=f"{JUMP}: 21 of 400,000 steps were off by up to 6e-3, and 12 of 2,693 episodes by up to 2e-2",
         **falling(distance_to_limit, 1e-3),
     )  # fmt: skip
     return ROBOT.twin({"float64": double, "float32": single}, PLANTS)

@@ -20,7 +20,14 @@ from overclock.verify.tolerance import EXACT, tolerances_of
 Strays = Mapping[str, Mapping[str, Any]]
 Scales = Mapping[str, np.ndarray]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-FINAL, OBS = "info.final_observation", "obs"  # one observation under two names
+# What checks call a field that a contract has under another name: by the beginning of its name.
+ALSO_CALLED = {
+    "info.final_observation": "obs",
+    "lanes.rules.": "state.",
+    "store.episodes.rules.": "state.",
+    "statistics.returns": "reward",
+    "info.episode.return": "reward",
+}
 
 
 @dataclasses.dataclass
@@ -59,10 +66,16 @@ def scales(tree: Any, strays: Strays = NOTHING) -> dict[str, np.ndarray]:
         if jnp.issubdtype(values.dtype, np.floating):
             wide = np.abs(values.astype(np.float64))
             largest = np.where(np.isfinite(wide), wide, 0.0).max(axis=0, initial=0.0)
-            stray = tolerances.get(field.replace(FINAL, OBS), EXACT).allowed(largest.reshape(1, -1))
+            stray = tolerances.get(contract_name(field), EXACT).allowed(largest.reshape(1, -1))
             strayed = stray.reshape(largest.shape) / (STRAYED_UNITS * float(jnp.finfo(values.dtype).eps))
             found[field] = np.maximum(largest, strayed)
     return found
+
+
+def contract_name(field: str) -> str:
+    """What a contract calls a field of a batch or of an outcome."""
+    found = next((begin for begin in ALSO_CALLED if field.startswith(begin)), None)
+    return field if found is None else ALSO_CALLED[found] + field.removeprefix(found)
 
 
 def distances(a: Any, b: Any, scales: Scales) -> Iterator[tuple[str, float]]:

@@ -10,10 +10,12 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+import numpy as np
+
 from overclock.env.registry import load
 from overclock.errors import UsageError
 from overclock.results import extended
-from overclock.verify.compare import judge
+from overclock.verify.compare import RareEvents, judge, too_many_rare
 from overclock.verify.contract import MASK, OVERFLOWED, Contract, Mode, Precision, Twin
 from overclock.verify.interaction.metamorphic_rules import VECTOR_RULES, Rule, judge_checks
 from overclock.verify.interaction.playback import Playback, lane_values, play, play_reference, stale_sentence
@@ -100,6 +102,8 @@ def compare_playbacks(
     """Compare what the performance side `played` with what was `recorded` of the reference, scenario by scenario."""
     found = [ScenarioRun(precision=precision, mode=mode) for _ in scenarios]
     horizon = contract.free_running_steps if mode == "free_running" else None
+    events = RareEvents(mode, len(scenarios))
+    rare: dict[int, Mismatch] = {}  # the first of every scenario that has any
     for number, (ref, perf) in enumerate(zip(recorded, played, strict=True)):
         expected = [_expected(scenario, number) for scenario in scenarios]
         if horizon is not None and number > horizon:
@@ -107,6 +111,7 @@ def compare_playbacks(
                 result.beyond_horizon += bool(names)
             continue
         wanted = _with_deviations(ref, scenarios, number)
+        rarely, worse = np.zeros(len(scenarios), np.bool_), np.zeros(len(scenarios), np.bool_)
         for field in contract.compared:
             tolerance = field.tolerance(mode)
             judged = judge(contract, field, tolerance, wanted, perf)
@@ -117,21 +122,37 @@ def compare_playbacks(
                     continue
                 error = float(judged.errors[lane])
                 result.largest_errors[field.name] = max(error, result.largest_errors.get(field.name, 0.0))
-                if tolerance:
+                if tolerance and not judged.rare[lane]:
                     result.keep_share(field.name, float(judged.shares[lane].max(initial=0.0)))
                 result.excused_flags += int(judged.excused[lane])
-                if judged.wrong[lane] and result.passed:
-                    result.passed = False
-                    result.first_mismatch = Mismatch(
-                        step=number,
-                        field=field.name,
-                        reference=judged.reference[lane].tolist(),
-                        performance=judged.performance[lane].tolist(),
-                        error=judged.worst(lane)[0],
-                        tolerance=judged.worst(lane)[1],
-                        state_before=lane_values(recorded[number - 1].state, lane) if number else {},
-                        action=scenarios[lane].steps[number - 1].action if number else None,
-                    )
+                rarely[lane] |= judged.rare[lane]
+                worse[lane] |= judged.wrong[lane] and not judged.rare[lane]
+                if not judged.wrong[lane] or not result.passed:
+                    continue
+                mismatch = Mismatch(
+                    step=number,
+                    field=field.name,
+                    reference=judged.reference[lane].tolist(),
+                    performance=judged.performance[lane].tolist(),
+                    error=judged.worst(lane)[0],
+                    tolerance=judged.worst(lane)[1],
+                    state_before=lane_values(recorded[number - 1].state, lane) if number else {},
+                    action=scenarios[lane].steps[number - 1].action if number else None,
+                )
+                if judged.rare[lane]:
+                    rare.setdefault(lane, mismatch)
+                else:
+                    result.passed, result.first_mismatch = False, mismatch
+        before = events.counts.copy()
+        events.add(rarely & ~worse)
+        for lane in np.flatnonzero(events.counts > before):
+            found[lane].rare_steps = int(events.counts[lane])
+    counted = np.array([not scenario.rare for scenario in scenarios], np.bool_)
+    steps = sum(len(scenario.steps) for scenario in scenarios if not scenario.rare)
+    if too_many_rare(int(events.counts[counted].sum()), steps, contract.rare_share):
+        for lane, mismatch in rare.items():
+            if counted[lane] and found[lane].passed:
+                found[lane].passed, found[lane].first_mismatch = False, mismatch
     return found
 
 

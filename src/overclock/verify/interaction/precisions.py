@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from overclock.verify.compare import judge, too_many_excused
+from overclock.verify.compare import RareEvents, judge, too_many_excused, too_many_rare
 from overclock.verify.contract import MASK, Twin
 from overclock.verify.interaction.result import SelfCheck
 from overclock.verify.rollout.actions import mask_uniform, uniform
@@ -24,21 +24,24 @@ def check_precisions(twin: Twin, double: ProcessSubject, single: ProcessSubject,
     seeds = np.arange(seed, seed + lanes, dtype=np.int64)
     seen = double.reset(everyone, seeds)
     source = (mask_uniform if MASK.name in seen.outputs else uniform)(double.description)
-    largest, worst, reason, excused = 0.0, "", "", 0
+    largest, worst, reason, excused, rare = 0.0, "", "", 0, RareEvents("per_step", lanes)
     for _ in range(STEPS):
         actions = source(generator, seen)
         single.set_state(seen.state)
         seen = double.step(actions)
         low = single.step(actions, seen.draws)
+        rarely = np.zeros(lanes, np.bool_)
         for field in contract.compared:
             tolerance = field.tolerance("per_step") + allowed_in_float64.get(field.name, EXACT)
             judged = judge(contract, field, tolerance, seen, low)
             if judged is None:
                 continue
             excused += int(judged.excused.sum())
-            share = float(judged.shares.max(initial=0.0))
+            rarely |= judged.rare
+            share = float(judged.shares[~judged.rare].max(initial=0.0))
             if share > largest:
                 largest, worst, reason = share, field.name, field.reason
+        rare.add(rarely)
         ended = seen.outputs["terminated"] | seen.outputs["truncated"]
         if ended.any():
             seeds = np.where(ended, seeds + lanes, seeds)
@@ -46,7 +49,9 @@ def check_precisions(twin: Twin, double: ProcessSubject, single: ProcessSubject,
     return SelfCheck(
         name="float32 and float64",
         precision="both",
-        passed=largest <= 1.0 and not too_many_excused(excused, STEPS * lanes * len(contract.limit_fields)),
+        passed=largest <= 1.0
+        and not too_many_excused(excused, STEPS * lanes * len(contract.limit_fields))
+        and not too_many_rare(rare.count, STEPS * lanes, contract.rare_share),
         compared=STEPS * lanes,
         largest_error=largest,
         tolerance=1.0,

@@ -37,6 +37,7 @@ class ScenarioRun:
     """One scenario as the performance side played it once; `compare_playbacks` fills it step by step.
 
     `excused_flags` differed within the contract's margin of a threshold; steps `beyond_horizon` were not compared.
+    `rare_steps` were further off, as rare events may be; those of all scenarios count together.
     `margins` by field: how many times as much is allowed as was seen, null for no difference; exact fields have none.
     """
 
@@ -47,6 +48,7 @@ class ScenarioRun:
     margins: dict[str, float | None] | None = absent()
     excused_flags: int = 0
     beyond_horizon: int = 0
+    rare_steps: int | None = absent()
     first_mismatch: Mismatch | None = None
 
     def keep_share(self, name: str, share: float) -> None:

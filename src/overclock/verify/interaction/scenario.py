@@ -4,6 +4,7 @@
       "schema": "overclock.scenario/1",
       "name": "falls-right",                    the file is called falls-right.json
       "why": "what a reader learns from it",
+      "rare": "why its steps may all be rare events (left out where they may not)",
       "setup": {
         "seed": 0,                              the reference resets from this seed
         "draws": {"x": 0.01, ...},              the randomness that led to; the other side resets from it
@@ -69,12 +70,17 @@ class Setup:
 
 @dataclasses.dataclass(frozen=True)
 class Scenario:
-    """A setup, and the steps from it."""
+    """A setup, and the steps from it.
+
+    `rare` is why each step may be off by what the contract allows rare events (`Field.rare`): it is a corner where they
+    are the rule. Elsewhere they are counted.
+    """
 
     name: str
     why: str
     setup: Setup
     steps: tuple[Step, ...]
+    rare: str = ""
 
     def __post_init__(self) -> None:
         if not self.steps:
@@ -116,6 +122,7 @@ def format_scenario(scenario: Scenario) -> str:
     setup = {key: value for key, value in dataclasses.asdict(scenario.setup).items() if value != {}}
     steps = ",\n".join(f"    {json.dumps(_step(step))}" for step in scenario.steps)
     head = [("schema", SCHEMA), ("name", scenario.name), ("why", scenario.why)]
+    head += [("rare", scenario.rare)] if scenario.rare else []
     lines = [f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head]
     inner = ",\n".join(f"    {json.dumps(key)}: {json.dumps(value)}" for key, value in setup.items())
     return "{\n" + "".join(lines) + '  "setup": {\n' + inner + '\n  },\n  "steps": [\n' + steps + "\n  ]\n}\n"

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from overclock.verify.compare import judge, too_many_excused
+from overclock.verify.compare import RareEvents, judge, too_many_excused, too_many_rare
 from overclock.verify.contract import Contract, Precision, Twin
 from overclock.verify.interaction.level import MODES, compare_playbacks
 from overclock.verify.interaction.metamorphic_rules import ENVIRONMENT_RULES, judge_checks
@@ -199,9 +199,22 @@ def _differing(contract: Contract, mode: Mode, events: list[Event], seen: dict[s
             judged = judge(contract, field, field.tolerance(mode), reference, shown)
             if judged is None:
                 continue
-            excused = int((judged.excused & counted).sum())
-            if (judged.wrong & counted).any() or too_many_excused(excused, int(counted.sum())):
+            excused, rare = int((judged.excused & counted).sum()), judged.rare & counted
+            wrong, looked_at = (judged.wrong & ~judged.rare & counted).any(), int(counted.sum())
+            if rare.any():
+                wrong |= too_many_rare(_rare_events(rare, reference, mode, len(chosen)), looked_at, contract.rare_share)
+            if wrong or too_many_excused(excused, looked_at):
                 yield field.name
+
+
+def _rare_events(rare: np.ndarray, reference: Observed, mode: Mode, moments: int) -> int:
+    """How many rare events there are in moments that follow each other."""
+    by_moment, steps = (values.reshape(moments, -1) for values in (rare, reference.state["steps"]))
+    events = RareEvents(mode, by_moment.shape[1])
+    for lanes, at in zip(by_moment, steps, strict=True):
+        events.begin(at <= 1)
+        events.add(lanes)
+    return events.count
 
 
 @contextlib.contextmanager

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from overclock.verify.compare import margins_of
+from overclock.verify.compare import margins_of, too_many_rare
 from overclock.verify.contract import Precision, causes_first
 from overclock.verify.property import distribution
 from overclock.verify.property.module import Cases, Module, Output
@@ -42,11 +42,17 @@ def _compare_values(module: Module, precision: Precision, output: Output, cases:
     found = compare_values(expected, got, output.tolerance)
     excused = found.wrong & output.near_limit(cases.inputs, cases.expected)
     errors, wrong = np.where(excused, 0.0, found.errors), found.wrong & ~excused
-    shares = found.shares[~excused].max(axis=0, initial=0.0) if output.tolerance else None
+    rare = np.zeros_like(wrong)
+    if output.rare and wrong.any():
+        rare = wrong & ~compare_values(expected, got, Tolerance(output.rare)).wrong
+        if not too_many_rare(int(rare.sum()), len(rare), output.rare_share):
+            wrong = wrong & ~rare
+    shares = found.shares[~(excused | rare)].max(axis=0, initial=0.0) if output.tolerance else None
     field = ComparedOutput(
         name=output.name, compared=len(errors), largest_error=float(errors.max(initial=0.0)),
         tolerance=output.tolerance.largest_absolute, reason=output.reason, passed=not wrong.any(),
-        relative_tolerance=output.relative, excused=int(excused.sum()), **margins_of(shares),
+        relative_tolerance=output.relative, excused=int(excused.sum()), rare=int(rare.sum()) or None,
+        wide=output.wide or None, **margins_of(shares),
     )  # fmt: skip
     if field.passed:
         return field, None

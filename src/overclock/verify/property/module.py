@@ -28,6 +28,8 @@ class Output:
 
     Each element may be off by what `Tolerance` makes of `absolute`, `relative` and `whole`. A flag may differ only
     where `distance(inputs, expected)` to the threshold that decides it is at most `margin`; such cases are counted.
+    `rare` is how far it may be off in a rare event, counted as those of a contract (verify/compare.py). `wide` says why
+    a tolerance may be more than a hundred times what is seen (verify/margins.py).
     With `distribution`, the values are samples: their distributions are compared (distribution.py), not the values.
     """
 
@@ -39,9 +41,12 @@ class Output:
     margin: float = 0.0
     distribution: bool = False
     whole: Whole = False
+    rare: float = 0.0
+    rare_share: float = 0.001
+    wide: str = ""
 
     def __post_init__(self) -> None:
-        require_tolerances(f"the output '{self.name}'", self.absolute, self.relative, self.margin)
+        require_tolerances(f"the output '{self.name}'", self.absolute, self.relative, self.margin, self.rare)
         loose = self.tolerance or self.margin or self.distribution or self.distance is not None
         if loose and not self.reason:
             raise UsageError(f"The tolerance of the output '{self.name}' needs a reason.")

@@ -10,9 +10,14 @@ from overclock.verify.contract import Precision
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ComparedOutput(ComparedField):
-    """One output of a module in one precision; `relative_tolerance` and `excused` are None for distributions."""
+    """One output of a module in one precision; `relative_tolerance` and `excused` are None for distributions.
+
+    `rare` cases are further off, as rare events may be; `wide` is why much more may be allowed than is seen.
+    """
 
     excused: int | None = absent()
+    rare: int | None = absent()
+    wide: str | None = absent()
 
     @property
     def is_distribution(self) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from overclock.errors import UsageError
-from overclock.verify.compare import judge, steering
+from overclock.verify.compare import Judged, RareEvents, judge, steering
 from overclock.verify.contract import Contract, Mode, Precision, Twin
 from overclock.verify.reach.compared import Compared
 from overclock.verify.reach.ledger import Ledger
@@ -112,6 +112,8 @@ class _Comparison:
         self.mode: Mode = mode
         self.result = RolloutResult(mode=mode, precision=precision, actions=actions)
         self.result.limit_reason = contract.limit_reason
+        self.result.rare_share = contract.rare_share
+        self.result.rare_reason = "; ".join(dict.fromkeys(one.rare_reason or "" for one in contract.fields if one.rare))
         self.horizon = contract.free_running_steps if mode == "free_running" else None
         if self.horizon is not None:
             self.result.horizon, self.result.free_running_reason = self.horizon, contract.free_running_reason
@@ -119,6 +121,7 @@ class _Comparison:
             self.result.fields[field.name] = FieldResult(field, field.tolerance(mode))
         self.drawn: set[str] = set()
         self._begun: Arrays | None = None  # the states that episodes were put into
+        self._rare: RareEvents | None = None
 
     def run(
         self,
@@ -211,6 +214,7 @@ class _Comparison:
 
     def ended(self) -> RolloutResult:
         """The result of all that was run."""
+        self.result.judge_rare_steps()
         self._require_all_seen()
         return self.result
 
@@ -242,6 +246,10 @@ class _Comparison:
         seeds: np.ndarray,
     ) -> None:
         steps = ref.state["steps"]
+        self._rare = self._rare or RareEvents(self.mode, len(steps))
+        if before is None:
+            self._rare.begin(counted)
+        rare, worse = np.zeros(len(steps), np.bool_), np.zeros(len(steps), np.bool_)
         if before is not None:
             late = counted & ~self._within_horizon(before)
             self.result.beyond_horizon += int(late.sum())
@@ -258,22 +266,20 @@ class _Comparison:
                 self.result.excusable_flags += int(counted.sum())
             result.compared += int(counted.sum())
             result.largest_error = max(result.largest_error, float(errors.max(initial=0.0)))
-            result.add_shares(judged.shares[counted])
-            if wrong.any() and result.first_divergence is None:
-                lane = int(np.flatnonzero(wrong)[0])
-                begun = None if self._begun is None else {k: v[lane].tolist() for k, v in self._begun.items()}
-                result.episode = dataclasses.replace(self.history.episode(lane, int(seeds[lane])), state=begun)
-                result.first_divergence = Divergence(
-                    field=field.name,
-                    episode_seed=int(seeds[lane]),
-                    step=int(steps[lane]),
-                    reference=judged.reference[lane].tolist(),
-                    performance=judged.performance[lane].tolist(),
-                    error=float(judged.worst_errors[lane]),
-                    tolerance=float(judged.worst_allowed[lane]),
-                    state_before={} if before is None else {k: v[lane].tolist() for k, v in before.state.items()},
-                    action=None if action is None else action[lane].tolist(),
-                )
+            result.add_shares(judged.shares[counted & ~judged.rare])
+            apart = {True: wrong & judged.rare, False: wrong & ~judged.rare}
+            rare, worse = rare | apart[True], worse | apart[False]
+            for is_rare, lanes in apart.items():
+                if lanes.any() and not result.knows(is_rare):
+                    lane = int(np.flatnonzero(lanes)[0])
+                    begun = None if self._begun is None else {k: v[lane].tolist() for k, v in self._begun.items()}
+                    episode = dataclasses.replace(self.history.episode(lane, int(seeds[lane])), state=begun)
+                    divergence = _divergence(
+                        field.name, judged, lane, int(seeds[lane]), int(steps[lane]), before, action
+                    )
+                    result.keep(divergence, episode, is_rare)
+        self._rare.add(rare & ~worse)
+        self.result.rare_steps = self._rare.count
 
     def _within_horizon(self, before: Observed) -> np.ndarray:
         """The lanes whose next step is compared."""
@@ -291,3 +297,21 @@ class _Comparison:
                     f"could not verify: the contract says that the draw '{unknown[0]}' feeds '{name}', but the "
                     f"reference reports {', '.join(sorted(self.drawn)) or 'no draws'}."
                 )
+
+
+def _divergence(
+    field: str, judged: Judged, lane: int, seed: int, step: int, before: Observed | None, action: np.ndarray | None
+) -> Divergence:
+    """What a lane shows where a field left its tolerance."""
+    error, allowed = judged.worst(lane)
+    return Divergence(
+        field=field,
+        episode_seed=seed,
+        step=step,
+        reference=judged.reference[lane].tolist(),
+        performance=judged.performance[lane].tolist(),
+        error=error,
+        tolerance=allowed,
+        state_before={} if before is None else {k: v[lane].tolist() for k, v in before.state.items()},
+        action=None if action is None else action[lane].tolist(),
+    )

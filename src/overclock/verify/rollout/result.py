@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from overclock.results import Values, absent
-from overclock.verify.compare import ComparedField, margins_of, too_many_excused
+from overclock.verify.compare import ComparedField, margins_of, too_many_excused, too_many_rare
 from overclock.verify.contract import Envelope, Field, Mode, Precision, causes_first
 from overclock.verify.exhaustive.result import WalkResult
 from overclock.verify.reach.counts import SearchCounts
@@ -52,7 +52,8 @@ class Branches:
 class ComparisonResult:
     """A comparison of whole episodes; see `RolloutResult`, of which this is the part that reports keep.
 
-    Older reports lack the `horizon`.
+    `rare_steps` were further off than a tolerance, as rare events may be (in free running: episodes with one). Older
+    reports lack them and the `horizon`.
     """
 
     mode: Mode
@@ -68,6 +69,9 @@ class ComparisonResult:
     excusable_flags: int = 0
     limit_reason: str = ""
     too_many_excused: bool = False
+    rare_steps: int | None = absent()
+    rare_share: float | None = absent()
+    rare_reason: str | None = absent()
     beyond_horizon: int = 0
     horizon: int | None = absent()
     free_running_reason: str = ""
@@ -135,6 +139,7 @@ class EnvelopeResult(Envelope, _Verdict):
     per_step_relative: float = 0.0
     per_step_inside: bool = True
     largest_per_step: float
+    rare_steps: int | None = absent()
     largest_ratio: float
     first_outside: OutsideEnvelope | None
     reached: list[ReachedError]
@@ -178,6 +183,18 @@ class FieldResult:
     shares: np.ndarray | None = None  # per element, the largest error as a share of what is allowed
     first_divergence: Divergence | None = None
     episode: Episode | None = None  # the one that diverged, up to there
+    first_rare: tuple[Divergence, Episode] | None = None  # the first rare event, which may count as a divergence later
+
+    def knows(self, rare: bool) -> bool:
+        """Whether there was a divergence already, or a rare event."""
+        return (self.first_rare if rare else self.first_divergence) is not None
+
+    def keep(self, divergence: Divergence, episode: Episode, rare: bool) -> None:
+        """Keep the first divergence, or the first rare event."""
+        if rare:
+            self.first_rare = divergence, episode
+        else:
+            self.first_divergence, self.episode = divergence, episode
 
     def add_shares(self, shares: np.ndarray) -> None:
         """Keep the largest share of every element; `shares` has a row per compared lane."""
@@ -205,6 +222,9 @@ class RolloutResult:
     beyond_horizon: int = 0  # free-running steps not compared, past the contract's horizon
     horizon: int | None = None  # steps of an episode that are compared in free running; None: all
     free_running_reason: str = ""
+    rare_steps: int = 0  # further off than a field's tolerance and within that of rare events; see RareEvents
+    rare_share: float = 0.001
+    rare_reason: str = ""
     fields: dict[str, FieldResult] = dataclasses.field(default_factory=dict)
     branches: Branches | None = None  # of the reference, where the actions were guided by them
 
@@ -218,6 +238,13 @@ class RolloutResult:
     def too_many_excused(self) -> bool:
         """Whether more flags were excused than rounding explains."""
         return too_many_excused(self.excused_flags, self.excusable_flags)
+
+    def judge_rare_steps(self) -> None:
+        """At the end: too many rare events are none, so the first of every field is where the sides part."""
+        if too_many_rare(self.rare_steps, self.steps, self.rare_share):
+            for result in self.fields.values():
+                if result.first_rare is not None and result.first_divergence is None:
+                    result.keep(*result.first_rare, rare=False)
 
     @property
     def divergence_bound(self) -> float | None:
