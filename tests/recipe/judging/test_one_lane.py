@@ -10,6 +10,7 @@ import pytest
 from overclock.env import Discrete, Environment, Params, Struct
 from overclock.recipe.judging.hygiene.programs import digest
 from overclock.recipe.judging.one_lane import one_lane
+from overclock.vector.fused.control import scan_counts
 
 
 class Door(Struct):
@@ -80,7 +81,7 @@ def test_constants_of_a_loop_may_be_handed_over_in_any_order_and_not_for_each_ot
 
     one = jax.make_jaxpr(lambda x: jax.lax.scan(step if loops == 1 else several, x, length=3))(jnp.zeros(2))
     loop = one.eqns[-1]
-    assert (loop.primitive.name, loop.params["num_consts"]) == ("scan", 2)
+    assert (loop.primitive.name, scan_counts(loop.params, len(loop.invars))[0]) == ("scan", 2)
     inner = loop.params["jaxpr"]
 
     def swapped(places):

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from overclock.vector.fused.control import scan_counts
+
 ADDRESS = re.compile(r"0x[0-9a-f]+")
 CONSTANT = "const "  # begins the name of a constant
 TARGET = re.compile(r"custom_call\s*@([\w.$]+)|call_target_name\s*=\s*\"([^\"]+)\"")
@@ -107,7 +109,7 @@ def _kept_inputs(equation: Any, given: list[str]) -> dict[str, dict[int, int]]:
     params, count = equation.params, len(given)
     match equation.primitive.name:
         case "scan":
-            return {"jaxpr": {place: place for place in range(params["num_consts"])}}
+            return {"jaxpr": {place: place for place in range(scan_counts(params, count)[0])}}
         case "while":
             first = params["cond_nconsts"]
             return {
