@@ -106,6 +106,34 @@ class Emptied(Lists):
         return self.orders
 
 
+class MadeAnew(Lists):
+    def begin(self):
+        self.body = [5, 6]
+
+    def play(self, action):
+        self.body = [int(action)] + (self.body if action == 3 else self.body[:-1])
+        return self.body
+
+
+class Slots(Lists):
+    """Showing the places runs through them, which makes arrays of their list at a reset."""
+
+    def begin(self):
+        self.slots = [None] * 8
+        self.count()
+
+    def play(self, action):
+        self.slots[2 * action] = [int(action), True]
+        self.count()
+        return self.slots
+
+    def count(self):
+        shown = np.zeros(8)
+        for one in self.slots:
+            if one is not None:
+                shown[one[0]] = 1.0
+
+
 def program(cls, limit=None, **capacities):
     def make():
         return cls() if limit is None else TimeLimit(cls(), limit)
@@ -163,6 +191,24 @@ def test_where_nothing_bounds_a_list_one_is_asked_for_and_what_is_given_is_used(
     assert found.shapes["orders"].capacity == 500
     with pytest.raises(UsageError, match="no list 'order' that could have a capacity; it has: orders"):
         program(Emptied, order=500)
+
+
+def test_places_that_never_become_more_have_room_for_as_many_as_there_are():
+    found, rooms = program(Slots)
+    assert found.shapes["slots"].capacity == 8
+    assert not found.overflow
+    assert rooms == {}
+
+
+def test_what_is_given_for_a_list_that_every_step_makes_anew_is_used_and_more_is_an_overflow(tmp_path):
+    found, rooms = program(MadeAnew, body=4)
+    assert (rooms["body"].items, found.shapes["body"].capacity) == (4, 4)
+    env, params = loaded(print_jax(found), tmp_path).make()
+    eat = jax.jit(lambda state: env.transition(state, np.int64(3), (), params)[0], compiler_options=quickest())
+    state = jax.jit(lambda: env.init((), params), compiler_options=quickest())()
+    for overflow in (False, False, True, True):
+        state = eat(state)
+        assert state.overflow == overflow
 
 
 def test_the_translated_file_says_what_room_there_is(tmp_path):

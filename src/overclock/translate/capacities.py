@@ -6,6 +6,7 @@ others are emptied as many items as these. The last resort is what random play s
 """
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,8 +15,8 @@ import numpy as np
 
 from overclock.errors import UsageError
 from overclock.recording.errors import UnsupportedError
-from overclock.recording.room import Room
-from overclock.recording.shapes import Array, Fixed, Many, Maybe, Number, Record, Shape, below, leaves
+from overclock.recording.room import Room, outer_lists
+from overclock.recording.shapes import Array, Fixed, Many, Maybe, Number, Record, Shape, leaves
 from overclock.translate.growth import NEVER, Most, UnboundedError, definitions, most
 from overclock.translate.ir.nodes import Operand, Var
 from overclock.translate.run import Path, Run
@@ -24,6 +25,7 @@ SMALL = 256  # items that a list may have room for without looking for a smaller
 LARGEST = 2048  # items that a list gets room for because of a time limit
 SIDES = (("width", "height"), ("w", "h"), ("rows", "cols"), ("n_rows", "n_cols"), ("num_rows", "num_cols"))
 SIDE = ("size", "grid_size", "board_size", "side")
+UNKNOWN = "random play showed fewer, and nothing in the program bounds it"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,22 +49,54 @@ class _List:
         return self.step is None or self.step[0] > 0
 
 
+@dataclasses.dataclass(frozen=True)
+class Rooms:
+    """The shapes of the state with the room that their lists shall have, and what is to be said about it.
+
+    `enough` has the lists whose room was found by a reason: it stays, whatever room a run needs on the way.
+    """
+
+    shapes: dict[Path, Shape] = dataclasses.field(default_factory=dict)
+    told: list[Room] = dataclasses.field(default_factory=list)
+    enough: dict[str, int] = dataclasses.field(default_factory=dict)
+
+    def limited(self, path: Path, shape: Shape) -> Shape:
+        """The shape of what a run left at a path, where lists with enough room are no larger than that."""
+        sizes = [
+            Room(name, min(many.capacity, self.enough.get(name, many.capacity)), "")
+            for name, _, many in outer_lists(shape, ".".join(path), path[-1])
+        ]
+        return _resized(shape, iter(sizes)) if sizes else shape
+
+
+def same_but_for_rooms(paths: Mapping[Path, Shape], others: Mapping[Path, Shape]) -> bool:
+    """Whether two forms of a state differ at most in the room of their lists."""
+
+    def without(path: Path, shape: Shape) -> Shape:
+        return _resized(shape, itertools.repeat(Room(".".join(path), 0, "")))
+
+    return paths.keys() == others.keys() and all(
+        without(path, shape) == without(path, others[path]) for path, shape in paths.items()
+    )
+
+
 def rooms(
     paths: Mapping[Path, Shape], step: Run, reset: Run, given: Mapping[str, int], limit: int | None, env: Any
-) -> tuple[dict[Path, Shape], list[Room]]:
-    """The shapes of the state with the room that their lists shall have, and what is to be said about it."""
+) -> Rooms:
+    """The room of all lists of the state; UsageError where one is `given` for a list that is not there."""
     found = {path: list(_lists(path, shape, step, reset)) for path, shape in paths.items()}
     every = [one for lists in found.values() for one in lists]
     if unknown := given.keys() - {one.name for one in every}:
         names = ", ".join(one.name for one in every) or "none"
         raise UsageError(f"The state has no list '{min(unknown)}' that could have a capacity; it has: {names}.")
-    shapes, told = dict(paths), list[Room]()
+    shapes, told, enough = dict(paths), list[Room](), dict[str, int]()
     for path, lists in found.items():
         sizes = [_room(one, every, given, limit, env) for one in lists]
         if sizes:
             shapes[path] = _resized(paths[path], iter(sizes))
             told += [room for one, room in zip(lists, sizes, strict=True) if one.grows or one.name in given]
-    return shapes, told
+            enough |= {room.list: room.items for room in sizes if room.why != UNKNOWN}
+    return Rooms(shapes, told, enough)
 
 
 def _room(one: _List, every: list[_List], given: Mapping[str, int], limit: int | None, env: Any) -> Room:
@@ -88,7 +122,7 @@ def _room(one: _List, every: list[_List], given: Mapping[str, int], limit: int |
         return Room(one.name, max(now, total + over), f"its items come from {names}")
     if by_time is not None and by_time <= LARGEST:
         return Room(one.name, by_time, why, True)  # pyright: ignore[reportPossiblyUnboundVariable]
-    return Room(one.name, now, "random play showed fewer, and nothing in the program bounds it")
+    return Room(one.name, now, UNKNOWN)
 
 
 def _over(one: _List) -> float:
@@ -99,7 +133,7 @@ def _over(one: _List) -> float:
 
 
 def _lists(path: Path, shape: Shape, step: Run, reset: Run) -> Iterator[_List]:
-    places = list(_lengths(shape, ".".join(path), path[-1]))
+    places = list(outer_lists(shape, ".".join(path), path[-1]))
     if not places:
         return
     names = [leaf.name for leaf in leaves(shape, path[-1])]
@@ -130,23 +164,6 @@ def _most(length: Operand, before: Var | None, made: Any) -> Most | None:
         return most(length, before, made)
     except UnboundedError:
         return None
-
-
-def _lengths(shape: Shape, name: str, leaf: str) -> Iterator[tuple[str, str, Many]]:
-    """The lists in a shape that are in no other list: what they are called, and the leaf of their length."""
-    match shape:
-        case Many():
-            yield name, below(leaf, "length"), shape
-        case Maybe(of):
-            yield from _lengths(of, name, leaf)
-        case Fixed(items, _):
-            for place, item in enumerate(items):
-                yield from _lengths(item, f"{name}[{place}]", below(leaf, place))
-        case Record(_, fields):
-            for key, item in fields:
-                yield from _lengths(item, f"{name}.{key}", below(leaf, key))
-        case _:
-            pass
 
 
 def _resized(shape: Shape, sizes: Iterator[Room]) -> Shape:

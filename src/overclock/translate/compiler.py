@@ -14,10 +14,9 @@ from overclock.recording import shapes
 from overclock.recording.codec import prefixes
 from overclock.recording.errors import NeedsPlainDrawError, NeedsStateError, UnsupportedError
 from overclock.recording.observations import flat_space
-from overclock.recording.room import Room
 from overclock.recording.shapes import Fixed, Many, Shape, leaves
 from overclock.recording.wrappers import time_limit
-from overclock.translate.capacities import rooms
+from overclock.translate.capacities import Rooms, rooms, same_but_for_rooms
 from overclock.translate.ir.aliases import Journal
 from overclock.translate.ir.counted import NotCountedError, counted
 from overclock.translate.ir.nodes import Const, Operand, Var
@@ -56,7 +55,7 @@ class Compiler:
     ) -> None:
         """`capacities` are those of lists of the state that somebody gives, by the names of the attributes."""
         self._make, self._name, self._capacities = make, name, capacities
-        self._rooms: list[Room] = []
+        self._rooms = Rooms()
         self._profile = look(make) if profile is None else profile
         self.went: list[set[tuple[str, int]]] = []  # the statements of every run, as they are met
         self._played = make()
@@ -93,14 +92,15 @@ class Compiler:
             try:
                 step, reset = self._step(), self._reset()
                 wider = self._widened(step, reset)
-                if wider != self._shapes:
+                if not same_but_for_rooms(wider, self._shapes):
                     self._shapes = wider
                     continue
-                limit = self._limit(step, reset)
-                roomy, self._rooms = rooms(self._shapes, step, reset, self._capacities, limit, self._played)
-                if roomy == self._shapes:
+                # A run may use more room on the way than its lists need: only what they need goes into the state.
+                limit, before, known = self._limit(step, reset), self._shapes, self._rooms.enough.keys()
+                self._rooms = rooms(wider, step, reset, self._capacities, limit, self._played)
+                self._shapes = self._rooms.shapes
+                if self._shapes == before and known <= self._rooms.enough.keys():
                     break
-                self._shapes = roomy
             except NeedsStateError as error:
                 self._add(error.path)
             except NeedsPlainDrawError as error:
@@ -159,7 +159,7 @@ class Compiler:
                 value = run.read(path)
                 if value is None or isinstance(value, Gone):
                     continue
-                seen = run.seen(value, wider[path])
+                seen = self._rooms.limited(path, run.seen(value, wider[path]))
                 kinds = (isinstance(one, shapes.Array) for one in (seen, wider[path]))
                 places = run.names.joined(path, run.machine.store)
                 if any(kinds) and isinstance(wider[path], Fixed) and places:
@@ -221,7 +221,7 @@ class Compiler:
             restart=tuple(".".join(path) for path in kept if path in self._profile.survive),
             assumptions=tuple(dict.fromkeys(step.machine.assumptions + reset.machine.assumptions)),
             covered=_covered(step.machine.store.journal, reset.machine.store.journal),
-            rooms=tuple(room for room in self._rooms if _is_part(room.list, kept)),
+            rooms=tuple(room for room in self._rooms.told if _is_part(room.list, kept)),
         )
 
     def _ranges(self, kept: dict[Path, Shape], prefix: dict[str, str]) -> dict[str, tuple[float, float]]:

@@ -11,10 +11,11 @@ import numpy as np
 
 from overclock.recording import shapes
 from overclock.recording.errors import StartAnewError, UnsupportedError
+from overclock.recording.room import outer_lists
 from overclock.recording.shapes import Fixed, Many, Shape, leaves
 from overclock.recording.wrappers import TRANSPARENT, outermost, wrapped
 from overclock.translate import numpy_order
-from overclock.translate.ir.nodes import Const, Operand, Type, Var
+from overclock.translate.ir.nodes import Const, Operand, Type, Var, bounds
 from overclock.translate.ir.passes import Shared, copied, follow_arguments, live
 from overclock.translate.ir.store import ObjectCell
 from overclock.translate.ir.values import UNSET, Gone, Known, Num, Ref, Value
@@ -46,7 +47,7 @@ class Run:
         plain_sites: set[tuple[str, int, int]],
     ) -> None:
         self.machine = new_machine()
-        self._env, self._kind, self._refused = env, kind, refused
+        self._env, self._kind, self._refused, self._state = env, kind, refused, state
         self._rules = rules = env.unwrapped
         self.machine.plain_sites = plain_sites
         self.inputs_by_path: dict[Path, list[Var]] = {}
@@ -238,6 +239,23 @@ class Run:
         found = store.overflow
         for cell, full in store.full.items():
             found = self.machine.builder.logical("or", found, full) if cell in lists else found
+        for path in paths:
+            found = self.machine.builder.logical("or", found, self._cut_short(path))
+        return found
+
+    def _cut_short(self, path: Path) -> Operand:
+        """Whether a list that was made anew at a path is longer than the room that the state has for it."""
+        shape, value, found = self._state[path], self.read(path), Const(False)
+        rooms = {name: many.capacity for _, name, many in outer_lists(shape)}
+        if not rooms or value is None or isinstance(value, Gone):
+            return found
+        made = outer_lists(self.machine.layout.shape(value, self.machine.store))
+        larger = {name for _, name, many in made if many.capacity > rooms.get(name, many.capacity)}
+        for leaf, length in zip(leaves(shape), self.lowered(path, shape), strict=True) if larger else ():
+            longest = bounds(length)[1]
+            if leaf.name in larger and (longest is None or longest > rooms[leaf.name]):
+                full = self.machine.builder.apply("gt", length, Const(rooms[leaf.name]))
+                found = self.machine.builder.logical("or", found, self.machine.builder.flag(full))
         return found
 
     def overflow_so_far(self, paths: Collection[Path]) -> Operand:

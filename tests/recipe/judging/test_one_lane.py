@@ -5,10 +5,12 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from overclock.env import Discrete, Environment, Params, Struct
 from overclock.recipe.judging.hygiene.programs import digest
 from overclock.recipe.judging.one_lane import one_lane
+from overclock.vector.fused.control import scan_counts
 
 
 class Door(Struct):
@@ -65,3 +67,31 @@ def test_the_order_in_which_constants_are_listed_is_no_other_program_and_their_v
     assert digest(one.replace(jaxpr=turned, consts=one.consts[::-1])) == digest(one)
     assert digest(one.replace(consts=one.consts[::-1])) != digest(one)
     assert digest(spread(low, high + 1)) != digest(one)
+
+
+@pytest.mark.parametrize("loops", [1, 2])
+def test_constants_of_a_loop_may_be_handed_over_in_any_order_and_not_for_each_other(loops):
+    low, high = np.array([1.0, 2.0], np.float32), np.array([3.0, 5.0], np.float32)
+
+    def step(y, _):
+        return y * jnp.asarray(high) - jnp.asarray(low), None
+
+    def several(y, _):
+        return jax.lax.scan(step, y, length=3)[0], None
+
+    one = jax.make_jaxpr(lambda x: jax.lax.scan(step if loops == 1 else several, x, length=3))(jnp.zeros(2))
+    loop = one.eqns[-1]
+    assert (loop.primitive.name, scan_counts(loop.params, len(loop.invars))[0]) == ("scan", 2)
+    inner = loop.params["jaxpr"]
+
+    def swapped(places):
+        return [places[1], places[0], *places[2:]]
+
+    def with_loop(**changed):
+        return one.replace(jaxpr=one.jaxpr.replace(eqns=[*one.eqns[:-1], loop.replace(**changed)]))
+
+    turned = inner.replace(jaxpr=inner.jaxpr.replace(invars=swapped(inner.jaxpr.invars)))
+    both = with_loop(invars=swapped(loop.invars), params={**loop.params, "jaxpr": turned})
+    assert digest(both) == digest(one)
+    assert digest(with_loop(invars=swapped(loop.invars))) != digest(one)
+    assert digest(with_loop(params={**loop.params, "jaxpr": turned})) != digest(one)

@@ -17,7 +17,7 @@ from overclock.envs.cartpole.recorded import FIELDS
 from overclock.envs.cartpole.twin import twin
 from overclock.errors import UsageError
 from overclock.results import decode, encode
-from overclock.verify.property import distribution
+from overclock.verify.property import distribution, level
 from overclock.verify.property.calls import Call
 from overclock.verify.property.compare import compare, errors_of
 from overclock.verify.property.exported import exported_in, functions_to_run
@@ -145,6 +145,30 @@ def test_the_gate_does_not_believe_a_sides_own_list_of_its_functions(recording):
     assert result.gate.exported[0] == f"{RULES}:CartPole.fallen"
     assert f"{RULES}:CartPole.fallen" not in result.gate.not_exercised
     assert f"{RULES}:CartPole.transition" in result.gate.not_exercised
+
+
+def test_a_request_for_cases_may_take_longer_than_one_call_of_the_reference(monkeypatch):
+    waited = {}
+
+    class Waiting:
+        def __init__(self, spec, lanes, name, timeout):
+            self.timeout, self.description = timeout, {"calls": []}
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def ask(self, call, **_):
+            waited[call] = self.timeout
+            return {"inputs": {}, "expected": {}} if call == "cases" else None
+
+    monkeypatch.setattr(level, "ProcessSubject", Waiting)
+    monkeypatch.setattr(level, "Cases", lambda **_: None)
+    monkeypatch.setattr(level, "decode", lambda *_: None)
+    record(twin(), sources={}, timeout=7.0)
+    assert waited["cases"] == 7.0 * level.CASES_PATIENCE
 
 
 def test_a_twin_without_modules_is_told_so():

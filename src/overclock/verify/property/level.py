@@ -37,6 +37,8 @@ from overclock.verify.sides.process import ProcessSubject
 LANES = 8
 STEPS = {"uniform": 256, "controlled": 512}  # per lane; the longer one passes CartPole's time limit of 500
 OTHER_STEPS = 256
+# One request for cases makes thousands of calls of the reference, and a search among them that may take a minute.
+CASES_PATIENCE = 5
 
 
 @dataclasses.dataclass
@@ -84,6 +86,7 @@ def record(
             steps = STEPS.get(name, OTHER_STEPS)
             heard = functools.partial(_relay, progress, f"recording, {name} actions", steps)
             _play(reference, source, steps, seed + number, heard)
+        reference.timeout *= CASES_PATIENCE
         cases = {}
         for done, module in enumerate(modules):
             progress("boundary values", done, len(modules))

@@ -15,6 +15,7 @@ import numpy as np
 
 from overclock.env.environment import Environment
 from overclock.env.rng import Rng, Section
+from overclock.vector.fused.control import scan_counts
 from overclock.verify.randomness.expressions import (
     COMMUTATIVE,
     INDEX,
@@ -142,7 +143,7 @@ class _Origins:
         return carried
 
     def _scan(self, parameters: Any, given: list[Value]) -> list[Value]:
-        kept, count = parameters["num_consts"], parameters["num_carry"]
+        kept, count = scan_counts(parameters, len(given))
         constants, carried, rows = given[:kept], given[kept : kept + count], given[kept + count :]
         rows = [Value(self._table.opaque(), row.labels) for row in rows]
         after: list[Value] = []

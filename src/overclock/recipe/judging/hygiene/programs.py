@@ -5,12 +5,15 @@ Works on jaxprs by their shape (`eqns`, `consts`, `val`), recursively, so that n
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
 
+from overclock.vector.fused.control import scan_counts
+
 ADDRESS = re.compile(r"0x[0-9a-f]+")
+CONSTANT = "const "  # begins the name of a constant
 TARGET = re.compile(r"custom_call\s*@([\w.$]+)|call_target_name\s*=\s*\"([^\"]+)\"")
 
 
@@ -72,14 +75,19 @@ def _programs(jaxpr: Any) -> Iterator[Any]:
 
 
 def _lines(jaxpr: Any, names: dict[int, str]) -> Iterator[str]:
+    """The program as text. JAX lists constants in another order each time, so they are named by what they are.
+
+    `names` has the constants among the program's inputs already.
+    """
     plain = getattr(jaxpr, "jaxpr", jaxpr)
-    # JAX lists constants in another order each time, so they are named by what they are.
-    consts = [f"const {_shown(constant)}" for constant in getattr(jaxpr, "consts", ())]
+    consts = [CONSTANT + _shown(constant) for constant in getattr(jaxpr, "consts", ())]
     names |= {id(place): known for place, known in zip(plain.constvars, consts, strict=False)}
     yield from sorted(consts)
-    yield f"in {[_atom(atom, names) for atom in (*plain.constvars[len(consts) :], *plain.invars)]}"
+    yield f"in {_in_order([_atom(atom, names) for atom in (*plain.constvars[len(consts) :], *plain.invars)])}"
     for equation in plain.eqns:
         given = [_atom(atom, names) for atom in equation.invars]
+        kept = _kept_inputs(equation, given)
+        given = _in_order(given, {place for places in kept.values() for place in places.values()})
         yield f"{equation.primitive.name} {given} -> {[_atom(atom, names) for atom in equation.outvars]}"
         for name, value in sorted(equation.params.items()):
             inner = list(jaxprs_in(value))
@@ -87,8 +95,39 @@ def _lines(jaxpr: Any, names: dict[int, str]) -> Iterator[str]:
                 yield f"  {name} {_shown(value)}"
             for program in inner:
                 yield f"  {name} begins"
-                yield from _lines(program, {})
+                inputs = getattr(program, "jaxpr", program).invars
+                places = {place: _atom(equation.invars[at], names) for place, at in kept.get(name, {}).items()}
+                yield from _lines(
+                    program,
+                    {id(inputs[place]): text for place, text in places.items() if text.startswith(CONSTANT)},
+                )
     yield f"out {[_atom(atom, names) for atom in plain.outvars]}"
+
+
+def _kept_inputs(equation: Any, given: list[str]) -> dict[str, dict[int, int]]:
+    """By parameter, the inputs of its programs that are an operand and stay as they are: input -> operand."""
+    params, count = equation.params, len(given)
+    match equation.primitive.name:
+        case "scan":
+            return {"jaxpr": {place: place for place in range(scan_counts(params, count)[0])}}
+        case "while":
+            first = params["cond_nconsts"]
+            return {
+                "cond_jaxpr": {place: place for place in range(first)},
+                "body_jaxpr": {place: first + place for place in range(params["body_nconsts"])},
+            }
+        case "cond":
+            return {"branches": {place: place + 1 for place in range(count - 1)}}
+        case "jit" | "pjit":
+            return {"jaxpr": {place: place for place in range(count)}}
+    return {}
+
+
+def _in_order(atoms: list[str], kept: Collection[int] | None = None) -> list[str]:
+    """Constants in an order of their own, then all else; of operands only those that are `kept` may change places."""
+    moved = {place for place, one in enumerate(atoms) if one.startswith(CONSTANT) and (kept is None or place in kept)}
+    rest = [one for place, one in enumerate(atoms) if place not in moved]
+    return [*sorted(atoms[place] for place in moved), *rest]
 
 
 def _atom(atom: Any, names: dict[int, str]) -> str:
