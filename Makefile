@@ -42,7 +42,7 @@ verify: $(VENV)/.test native ## The long comparisons (hours): 10,000 episodes of
 			$(BIN)/overclock verify $$twin --episodes 10000 || exit; done; \
 		$(BIN)/overclock verify $(PONG):jax_rust_8 --only 4; fi
 	@for robot in halfcheetah walker2d hopper; do $(BIN)/overclock verify $$robot --timeout 600 || exit; \
-		$(BIN)/overclock verify overclock.envs.$$robot.twin:exact --only 3 --timeout 600 || exit; done
+		$(BIN)/overclock verify overclock.envs.$$robot.twin:exact --level 3 --timeout 600 || exit; done
 	@if [ -f $(VENV)/.native ]; then \
 		for game in maze paddle; do $(BIN)/overclock verify gameboy-$$game --timeout 1800 || exit; \
 			$(BIN)/python -m overclock.gameboy check $$game --episodes 100 || exit; done; fi
