@@ -15,6 +15,7 @@ from level_results import episodes, module, module_comparison, properties, rollo
 
 from overclock.errors import UsageError
 from overclock.recipe.agents.builtin_agent import contract_of_program, program_of
+from overclock.recipe.contract.cases import RecordedCases
 from overclock.recipe.contract.file import ContractFile, StateField
 from overclock.recipe.loop.context import RunOptions
 from overclock.recipe.loop.translate import Finished
@@ -167,8 +168,11 @@ def test_a_limit_that_the_rules_count_themselves_is_the_projects(tmp_path):
     assert made.reference.max_steps == 9
 
 
-def test_branches_that_no_episode_takes_are_told_apart(pond):
+def test_branches_that_no_episode_takes_are_told_apart(pond, monkeypatch):
     covered = program_of(pond.name, pond.reference.make(), pond.reference.path).covered
+    searched = reference_branches(pond, covered, NOTHING)
+    assert (searched["reached"], searched["reachable"]) == (9, 9)  # a search puts it at 100, and beyond the end
+    monkeypatch.setattr(RecordedCases, "step_from_boundary", lambda *_: None)
     found = reference_branches(pond, covered, NOTHING)
     assert [one.partition(" ")[2] for one in found["missed"]] == ["`self.at == 100` is true"]
     assert any("`self.over` is true" in one for one in found["after the end"])

@@ -74,8 +74,7 @@ def test_a_bug_that_random_play_misses_is_found_with_the_shortest_way_to_it():
     assert (result.verdict, result.proof) == ("fail", False)
     found = result.first_mismatch
     assert (found.state_before["cell"], found.action) == (62, worlds.DOWN)
-    assert found.field == "obs"
-    assert (found.reference, found.performance) == (62, 63)
+    assert (found.field, found.reference, found.performance) == ("terminated", False, True)  # flags are named first
     assert len(found.path) == 13  # the goal is 14 steps from the start
     assert result.sentence.endswith("then 1")
 

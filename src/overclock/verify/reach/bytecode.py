@@ -3,13 +3,16 @@
 So each operand of an `or`, each loop and each conditional expression counts on its own.
 """
 
+import ast
 import dataclasses
 import dis
 import linecache
+from collections.abc import Collection, Iterable, Iterator
 from types import CodeType
 
 # Between the tested value and its jump there may be instructions that only prepare the value.
 PREPARING = {"COPY", "TO_BOOL", "EXTENDED_ARG", "CACHE", "NOT_TAKEN"}
+COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 RAISING = ("RAISE_VARARGS", "RERAISE")
 ENDING = ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR", "SEND")
 
@@ -132,6 +135,73 @@ def _text(code: CodeType, instruction: dis.Instruction) -> tuple[int, int, str]:
     lines[0] = lines[0][where.col_offset :]
     text = " ".join(line.decode(errors="replace").strip() for line in lines)
     return first, where.col_offset or 0, text
+
+
+class Met:
+    """The part of a function that lies behind no outcome that was never taken.
+
+    `taken` tells which outcomes of branches were; `left_out` are lines of exception handlers that were not entered.
+    """
+
+    def __init__(self, code: CodeType, taken: Collection[tuple[Branch, bool]], left_out: Iterable[range]) -> None:
+        self._instructions = list(dis.get_instructions(code))
+        self._left_out = list(left_out)
+        self._branches = branches_of(code)
+        # The compiler may place one test twice: what either of them took counts for both.
+        self._taken = {_key(branch, jumped) for branch, jumped in taken}
+        self._places = {one.offset: index for index, one in enumerate(self._instructions)}
+        self._entries = [*getattr(dis.Bytecode(code), "exception_entries", ())]
+        self._met: set[int] = set()
+        waiting = [0]
+        while waiting:
+            offset = waiting.pop()
+            if offset in self._places and offset not in self._met:
+                self._met.add(offset)
+                waiting += self._next(self._places[offset])
+
+    def reads(self, node: ast.Name | ast.Attribute) -> bool:
+        """Whether a name or an attribute of the function's source is read there."""
+        found = [one for one in self._instructions if _loads(one, node)]
+        return any(map(self._ran, found)) or not found
+
+    def makes(self, function: CodeType) -> bool:
+        """Whether a nested function is made there."""
+        return any(self._ran(one) for one in self._instructions if one.argval is function)
+
+    def _ran(self, one: dis.Instruction) -> bool:
+        line = None if one.positions is None else one.positions.lineno
+        return one.offset in self._met and not any(line in lines for lines in self._left_out)
+
+    def _next(self, index: int) -> Iterator[int]:
+        one = self._instructions[index]
+        yield from (entry.target for entry in self._entries if entry.start <= one.offset < entry.end)
+        after = [self._instructions[index + 1].offset] if index + 1 < len(self._instructions) else []
+        if (branch := self._branches.get(one.offset)) is not None and _outcomes(one.opname) is not None:
+            if _key(branch, True) in self._taken:
+                yield one.argval
+            if _key(branch, False) in self._taken:
+                yield from after
+        elif one.opcode in dis.hasjrel or one.opcode in dis.hasjabs:
+            yield one.argval
+            if not one.opname.startswith("JUMP"):  # SEND goes both ways
+                yield from after
+        elif one.opname not in (*RAISING, "RETURN_VALUE", "RETURN_CONST"):
+            yield from after
+
+
+def _key(branch: Branch, jumped: bool) -> tuple[int, int, str, str]:
+    return branch.line, branch.column, branch.condition, branch.jumps if jumped else branch.stays
+
+
+def _loads(one: dis.Instruction, node: ast.Name | ast.Attribute) -> bool:
+    """Whether an instruction reads this name or attribute, or makes the comprehension in which it stands."""
+    if isinstance(one.argval, CodeType):
+        inner = one.argval.co_name in COMPREHENSIONS
+        return inner and any(_loads(within, node) for within in dis.get_instructions(one.argval))
+    where = one.positions
+    if where is None or not one.opname.startswith("LOAD"):
+        return False
+    return (where.end_lineno, where.end_col_offset) == (node.end_lineno, node.end_col_offset)
 
 
 def only_raises(code: CodeType) -> bool:

@@ -1,6 +1,6 @@
-"""Functions of the rules that never ran although a line that ran names them: dispatch by class, by table, by callback.
+"""Functions of the rules that never ran although code that ran names them: dispatch by class, by table, by callback.
 
-What only lines that never ran name is left out: an outcome that nobody took lies before it, and is listed itself.
+What is named only behind an outcome that nobody took is left out: that outcome is listed itself, or set aside.
 """
 
 import ast
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from overclock.verify.reach.bytecode import only_raises
+from overclock.verify.reach.bytecode import Met, only_raises
 from overclock.verify.reach.ledger import Aside
 from overclock.verify.reach.rule_files import held
 from overclock.verify.reach.syntax import Syntax
@@ -43,8 +43,9 @@ def _named(
     methods: list[tuple[str, str | None]] = []  # the name, and the class of `self` if that is the receiver
     for traced in entered:
         code = traced.code
+        met = traced.met()
         for node in syntax[code.co_filename].named(code):
-            if not traced.complete and node.lineno not in traced.lines:
+            if not traced.ran(node.lineno) or not met.reads(node):
                 continue
             for value in _values(node, names[code.co_filename]):
                 if isinstance(value, type):
@@ -54,7 +55,7 @@ def _named(
             if isinstance(node, ast.Attribute):
                 on_self = isinstance(node.value, ast.Name) and node.value.id == "self"
                 methods.append((node.attr, code.co_qualname.split(".")[0] if on_self else None))
-        yield from _nested(traced)
+        yield from _nested(traced, met)
     for name, receiver in dict.fromkeys(methods):
         for cls in live:
             if receiver is None and name in CONTAINERS and cls is type(env):
@@ -97,8 +98,8 @@ def _code(value: Any) -> CodeType | None:
     return value.__code__ if isinstance(value, FunctionType) else None
 
 
-def _nested(traced: TracedCode) -> Iterator[CodeType]:
+def _nested(traced: TracedCode, met: Met) -> Iterator[CodeType]:
     for constant in traced.code.co_consts:
         function = isinstance(constant, CodeType) and constant.co_flags & OPTIMIZED
-        if function and (traced.complete or constant.co_firstlineno in traced.lines):
+        if function and traced.ran(constant.co_firstlineno) and met.makes(constant):
             yield constant

@@ -79,6 +79,7 @@ class Ledger:
         self.reports = 0
         self._taken: dict[Outcome, bool] = {}
         self._aside: dict[Outcome, Aside] = {}
+        self._asked: set[Outcome] = set()  # by some process: what its play did may show that nothing decides them
         self._outside: set[str] = set()
 
     def add(self, seen: Seen) -> None:
@@ -88,12 +89,16 @@ class Ledger:
         self._outside |= {*seen.outside}
         for one in seen.outcomes:
             self._taken[one.outcome] = one.taken or self._taken.get(one.outcome, False)
-            if one.aside is not None:
-                self._aside[one.outcome] = one.aside
+            if one.aside is None:
+                self._asked.add(one.outcome)
+            else:
+                self._aside.setdefault(one.outcome, one.aside)
 
     def set_aside(self, outcomes: Iterable[Outcome], why: Aside) -> None:
         """Do not ask for these outcomes, as far as the code around them ran."""
-        self._aside.update({one: why for one in outcomes if one in self._taken})
+        known = [one for one in outcomes if one in self._taken]
+        self._aside.update(dict.fromkeys(known, why))
+        self._asked.difference_update(known)
 
     @property
     def outside(self) -> list[str]:
@@ -108,13 +113,14 @@ class Ledger:
     @property
     def missing(self) -> list[Outcome]:
         """Outcomes that no comparison took, where the comparison came to the branch."""
-        reached = {outcome.place for outcome in self.taken}
-        return [one for one in self._untaken() if one not in self._aside and (one.alone or one.place in reached)]
+        reached, aside = {outcome.place for outcome in self.taken}, self.aside
+        return [one for one in self._untaken() if one not in aside and (one.alone or one.place in reached)]
 
     @property
     def aside(self) -> dict[Outcome, Aside]:
         """Outcomes that were not taken and are not asked for, each with the rule that says so."""
-        return {outcome: self._aside[outcome] for outcome in self._untaken() if outcome in self._aside}
+        untaken = [one for one in self._untaken() if one not in self._asked]
+        return {outcome: self._aside[outcome] for outcome in untaken}
 
     @property
     def known(self) -> list[Outcome]:

@@ -64,9 +64,10 @@ class Watcher:
     def seen(self) -> Seen:
         """All that was seen so far. What is not asked for is not looked at any more, which would cost time."""
         found: dict[Outcome, SeenOutcome] = {}
-        ran = {traced.code.co_filename for traced in self._tracer.entered}
-        modules = [module for module in self._modules if module.__file__ in ran]
-        settled = Settled(self._root, modules)
+        ran = [traced.code for traced in self._tracer.entered]
+        files = {code.co_filename for code in ran}
+        modules = [module for module in self._modules if module.__file__ in files]
+        settled = Settled(self._root, self._modules, ran)
         for one in self._outcomes(settled):
             before = found.get(one.outcome)
             if before is not None:  # the compiler may place one test twice: either one counts
@@ -100,7 +101,7 @@ class Watcher:
         syntax = self._syntax[traced.code.co_filename]
         for handler in traced.handlers:
             text, raises, tried = syntax.handler(handler)
-            if traced.complete or any(line in traced.lines for line in tried):
+            if any(map(traced.ran, tried)):
                 outcome = self._outcome(traced.code, handler[0], 0, text, ENTERED)
                 yield SeenOutcome(outcome, handler in traced.entered_handlers, "raises" if raises else None)
 

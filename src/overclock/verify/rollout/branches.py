@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any
 
-from overclock.verify.reach.bytecode import Branch, branches_of
+from overclock.verify.reach.bytecode import Branch, Met, branches_of
 
 Handler = tuple[int, int]  # the first and the last line of an exception handler
 
@@ -24,6 +24,7 @@ class TracedCode:
         self.code, self.branches, self.handlers = code, branches_of(code), frozenset(handlers)
         self.entered_handlers: set[Handler] = set()
         self.lines: set[int] = {code.co_firstlineno}  # that ran while something was left to see
+        self.taken: set[tuple[Branch, bool]] = set()  # and whether it jumped
         self._open = {(branch, jumps) for branch in self.branches.values() for jumps in (True, False)}
         self._everywhere = any(branch.jump_line is None for branch in self.branches.values())
         self.open_lines: frozenset[int | None] = frozenset()
@@ -34,8 +35,17 @@ class TracedCode:
         """Whether every outcome was taken that does not raise, and every handler entered."""
         return not self.open_lines and len(self.entered_handlers) == len(self.handlers)
 
+    def ran(self, line: int) -> bool:
+        """Whether a line ran, if an outcome before it did not keep the function from it."""
+        return self.complete or line in self.lines
+
+    def met(self) -> Met:
+        """The part of the function that lies behind no outcome that was never taken."""
+        unentered = self.handlers - self.entered_handlers
+        return Met(self.code, self.taken, [range(first, last + 1) for first, last in unentered])
+
     def close(self, branch: Branch, jumped: bool) -> None:
-        """Note that an outcome was taken."""
+        """Note that nothing is left to see of an outcome."""
         if (branch, jumped) in self._open:
             self._open.discard((branch, jumped))
             self._look()
@@ -134,6 +144,7 @@ class BranchTracer:
                 if pending is not None and offset != pending.offset:
                     jumped = offset != pending.next_offset
                     reached.add((file, pending, jumped))
+                    traced.taken.add((pending, jumped))
                     traced.close(pending, jumped)
                     pending = None
                 if event == "line":
