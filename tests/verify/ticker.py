@@ -6,6 +6,7 @@ import numpy as np
 
 from overclock.env import registry
 from overclock.verify.contract import OUTPUTS, Contract, Field, Twin
+from overclock.verify.rollout.actions import ActionSource, policy
 from overclock.verify.sides.subject import Observed, SubjectSpec
 
 
@@ -110,3 +111,8 @@ class Here:
 def still(obs: np.ndarray) -> np.ndarray:
     """A scripted player that never does anything."""
     return np.zeros(len(obs), np.int32)
+
+
+def idle(description: dict[str, Any]) -> ActionSource:
+    """The same as a source of actions."""
+    return policy(still)(description)

@@ -79,11 +79,12 @@ UNREACHED = (
 
 @dataclasses.dataclass(frozen=True)
 class Robot:
-    """The names of one robot: our id, Gymnasium's id, and Gymnasium's class."""
+    """The names of one robot: our id, Gymnasium's id, and Gymnasium's class; and who plays it in level 3."""
 
     id: str
     original: str
     rules: str
+    players: tuple[str, ...] = ("overclock.planar.players:backwards",)
 
     @property
     def name(self) -> str:
@@ -112,6 +113,7 @@ class Robot:
             # Whoever trains does it on Gymnasium's robots as they are.
             transfer=f"overclock.planar.transfer:{self.name.upper()}" if tolerance is None else None,
             unreached=UNREACHED,
+            players=self.players,
             prepare="overclock.planar.twin:prepare",
         )
 

@@ -12,7 +12,7 @@ import numpy as np
 from overclock.results import absent
 from overclock.verify.contract import FLAGS, MASK, OVERFLOWED, Contract, Field, Mode
 from overclock.verify.sides.subject import Observed
-from overclock.verify.tolerance import Tolerance, compare_values
+from overclock.verify.tolerance import Compared, Tolerance, compare_values
 
 # Of the flags that may be excused: rounding moves a state across a threshold in very few steps (CartPole in float32:
 # none in 10,000). A side that needs more has another rule.
@@ -47,8 +47,7 @@ class Judged:
 
     Of those that are wrong the `rare` ones are within the field's allowance for rare events: whoever counts them may
     let a few pass, see `RareEvents`.
-    `shares` are errors as shares of what is allowed, per lane and element. `worst_errors` and `worst_allowed` belong to
-    the element with the largest share, which is not always the one with the largest error.
+    `shares` are errors as shares of what is allowed, per lane and element.
     """
 
     reference: np.ndarray
@@ -57,13 +56,13 @@ class Judged:
     wrong: np.ndarray
     excused: np.ndarray
     shares: np.ndarray
-    worst_errors: np.ndarray
-    worst_allowed: np.ndarray
+    found: Compared
     rare: np.ndarray
 
     def worst(self, lane: int | np.integer) -> tuple[float, float]:
-        """Error and allowance of a lane's element that uses up most of what it may."""
-        return float(self.worst_errors[lane]), float(self.worst_allowed[lane])
+        """Error and allowance of a lane's element that uses up most of what it may; others may have a larger error."""
+        errors, allowed = self.found.worst()
+        return float(errors[lane]), float(allowed[lane])
 
 
 def judge(contract: Contract, field: Field, tolerance: Tolerance, ref: Observed, perf: Observed) -> Judged | None:
@@ -96,7 +95,7 @@ def judge(contract: Contract, field: Field, tolerance: Tolerance, ref: Observed,
     rare = np.zeros(lanes, np.bool_)
     if field.rare and wrong.any():
         rare = wrong & ~compare_values(reference, performance, Tolerance(field.rare)).wrong
-    return Judged(reference, performance, errors, wrong, excused, shares, *found.worst(), rare)
+    return Judged(reference, performance, errors, wrong, excused, shares, found, rare)
 
 
 def margins_of(shares: np.ndarray | None) -> dict[str, Any]:

@@ -222,6 +222,8 @@ class Twin:
     self_checks: EntryPoint | str = METAMORPHIC_RULES  # what level 2 expects of `metamorphic`
     exhaustive: Mapping[str, Any] | None = None  # limits of a walk over all its states, see exhaustive/walk.py
     lanes: int = 64  # episodes that level 3 plays side by side; more where long ones cost a reference little
+    players: tuple[EntryPoint | str, ...] = ()  # scripted players of level 3, see rollout/actions.py; else a controller
+    uncut: int | None = None  # steps that one episode of the first player may last, whatever the contract's step limit
     unreached: tuple[Excuse, ...] = ()  # branches of the reference that no comparison can take, and why
     beyond_end: bool = False  # also compare steps after an end, from the states that the reference shows there
     prepare: EntryPoint | str | None = None  # a function that fetches or builds the reference, or says what it lacks
@@ -230,6 +232,8 @@ class Twin:
     def __post_init__(self) -> None:
         if not self.contracts:
             raise UsageError(f"The twin '{self.name}' has no contract, so nothing could be compared.")
+        if self.uncut is not None and (self.uncut < 1 or not self.players):
+            raise UsageError(f"The twin '{self.name}' has no players, or no steps, for its uncut episode.")
 
     @property
     def strictest(self) -> Precision:

@@ -111,6 +111,9 @@ class Compared:
 
 def compare_values(reference: np.ndarray, performance: np.ndarray, tolerance: Tolerance = EXACT) -> Compared:
     """Compare two batches of a field, the first axis being the lanes."""
+    if not tolerance and _same_bits(reference, performance):  # nearly always, where sides must be equal
+        nothing = np.zeros((len(reference), math.prod(reference.shape[1:])))
+        return Compared(nothing, nothing, nothing)
     gap = gaps(reference, performance)
     if reference.shape != performance.shape:
         allowed = np.zeros(gap.shape)
@@ -168,6 +171,12 @@ def _beyond_range(reference: np.ndarray, performance: np.ndarray) -> np.ndarray:
         return np.zeros(reference.shape, np.bool_)
     with np.errstate(over="ignore"):
         return np.isfinite(reference) & np.isinf(performance) & (reference.astype(performance.dtype) == performance)
+
+
+def _same_bits(reference: np.ndarray, performance: np.ndarray) -> bool:
+    """Whether two arrays of numbers are the same bits, of one type and shape; a NaN equals itself then."""
+    alike = reference.dtype == performance.dtype and reference.shape == performance.shape
+    return alike and reference.dtype.kind in "biufc" and reference.tobytes() == performance.tobytes()
 
 
 def _kind(values: np.ndarray) -> str:

@@ -9,7 +9,7 @@ import pytest
 from schema_checks import require_valid_part
 
 from overclock.errors import UsageError
-from overclock.verify.rollout.actions import controlled, mask_uniform, policy, random_legal, sticky, uniform
+from overclock.verify.rollout.actions import controlled, mask_uniform, policy, random_legal, scripted, sticky, uniform
 from overclock.verify.rollout.branches import BranchTracer
 from overclock.verify.rollout.guided import CoverageGuided, coverage_guided
 from overclock.verify.rollout.lockstep import compare_rollouts
@@ -95,6 +95,23 @@ def test_controlled_play_mixes_in_a_growing_share_of_random_actions():
     wrong = actions != 3
     assert wrong[: LANES // 10].mean() < 0.1
     assert 0.2 < wrong[-LANES // 4 :].mean() < 0.5
+
+
+def test_scripted_players_take_the_lanes_in_turn_and_each_has_one_without_random_actions():
+    players = [
+        lambda description, action=action: policy(lambda obs: np.full(len(obs), action))(description)
+        for action in (2, 3)
+    ]
+    actions = scripted(*players)(DISCRETE)(rng(), shown())
+    assert actions[:2].tolist() == [2, 3]
+    for player, action in enumerate((2, 3)):
+        own = actions[player::2]
+        assert (own[:50] == action).mean() > 0.9
+        assert 0.2 < (own[-125:] != action).mean() < 0.5
+    boxes = scripted(*[lambda description: lambda generator, seen: np.ones((LANES, 2), np.float32)] * 2)(BOX)(
+        rng(), shown()
+    )
+    assert (boxes.shape, boxes.dtype) == ((LANES, 2), np.float32)
 
 
 # ---- branch tracing ----

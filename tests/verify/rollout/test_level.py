@@ -7,6 +7,7 @@ import pytest
 from verify.documented import undocumented
 from verify.ticker import Here, contract, ticking
 
+from overclock.errors import UsageError
 from overclock.results import encode
 from overclock.verify.contract import Field, causes_first
 from overclock.verify.rollout.level import check_rollouts, plan
@@ -156,6 +157,41 @@ def test_episodes_that_were_cut_are_said():
     assert level.verdict == "pass"
     assert [one.cut for one in level.comparisons] == [4] * 4
     assert level_text(level).endswith("; 16 episodes cut at the step limit")
+
+
+def played_on(performance=None):
+    """A long episode of the reference beside a performance side with other options, cut after 3 steps but for one."""
+    long = {"length": 12}
+    twin = ticking(long, {**long, **(performance or {})}, contract(step_limit=3))
+    twin = dataclasses.replace(twin, players=("verify.ticker:idle",), uncut=20)
+    level, _ = checked(twin)
+    return level, [one for one in level.comparisons if one.actions == "controlled"]
+
+
+def test_one_episode_of_a_scripted_player_is_played_on_beyond_the_step_limit():
+    level, (per_step, free) = played_on()
+    assert level.verdict == "pass"
+    assert (per_step.cut, per_step.steps, per_step.terminated) == (1, 3, 0)
+    assert (free.cut, free.steps, free.terminated) == (0, 12, 1)
+
+
+def test_what_is_wrong_only_beyond_the_step_limit_is_found():
+    level, (_, free) = played_on({"early": 2})
+    assert level.verdict == "fail"
+    assert [one.passed for one in level.comparisons] == [one is not free for one in level.comparisons]
+    assert (free.first_divergence.field, free.first_divergence.step) == ("terminated", 10)
+
+
+def test_an_uncut_episode_that_never_ends_is_cut_all_the_same():
+    endless = {"length": 10**9}
+    twin = dataclasses.replace(
+        ticking(endless, endless, contract(step_limit=3)), players=("verify.ticker:idle",) * 2, uncut=20
+    )
+    level, _ = checked(twin)
+    counted = [(one.cut, one.steps) for one in level.comparisons if one.actions == "controlled"]
+    assert counted == [(2, 6), (2, 23)], "two players, two episodes, one of them twenty steps long"
+    with pytest.raises(UsageError, match="no players, or no steps, for its uncut episode"):
+        dataclasses.replace(twin, players=())
 
 
 def test_excuses_are_said_and_many_of_them_fail():

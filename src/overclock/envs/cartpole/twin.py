@@ -32,6 +32,7 @@ def twin() -> Twin:
         modules="overclock.envs.cartpole.modules:MODULES",
         transfer="overclock.envs.cartpole.transfer:PLAN",
         traced=True,
+        players=("overclock.envs.cartpole.players:balancing", "overclock.envs.cartpole.players:leaving"),
     )
 
 

@@ -4,7 +4,12 @@ from overclock.envs.halfcheetah.plants import PLANTS
 from overclock.planar.twin import ENVELOPE, EXACT, ROUNDING, SEEN, SINGLE, SOLVER, Closeness, Robot, contract
 from overclock.verify.contract import Twin
 
-ROBOT = Robot("halfcheetah-v5", "HalfCheetah-v5", "gymnasium.envs.mujoco.half_cheetah_v5:HalfCheetahEnv")
+ROBOT = Robot(
+    "halfcheetah-v5",
+    "HalfCheetah-v5",
+    "gymnasium.envs.mujoco.half_cheetah_v5:HalfCheetahEnv",
+    players=("overclock.envs.halfcheetah.players:running", "overclock.envs.halfcheetah.players:tumbling"),
+)
 
 # MuJoCo against itself, the first position an ulp away (100 episodes of random play): apart by 5e-12 at most after 10
 # steps, 5e-10 after 20, 1e-6 after 40, 3e-3 after 50; in the median by 1e-10 after 46, 1e-3 after 107, 0.1 after 135.

@@ -130,6 +130,8 @@ def _twin(name: str, frameskip: int, continuous: bool, scenarios: str, plan: str
         modules="overclock.envs.pong.modules:MODULES",
         transfer=f"overclock.envs.pong.transfer:{plan}",
         lanes=1024,
+        players=("overclock.envs.pong.players:patient", "overclock.envs.pong.players:spinning"),
+        uncut=40_000,
         prepare="overclock.envs.pong.library:prepare",
         reference_in_c=True,
     )

@@ -16,6 +16,8 @@ MOST_LINES, MOST_HOLES = 4, 3
 FAR = 64.0  # from what play showed, where that is little
 NEAR = 2  # a number counts as the one that was compared if it is at most so far from it
 WHOLE = 2**31 - 1  # whole numbers beyond it are not kept by float32 programs
+WHOLE_FLOAT = 2.0**24  # and those of a float not beyond this one
+SLACK = 8  # places of a long list that stay free unless play fills it: a step may append to it before it removes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +56,7 @@ class Mutations:
     def __init__(self, layout: Layout, met: Sequence[Arrays], constants: Sequence[float]) -> None:
         self._layout, self._constants = layout, [one for one in constants if abs(one) <= WHOLE]
         self.ends: dict[str, tuple[float, float]] = {}
+        self._fractions: set[str] = set()  # floats that were not always whole numbers; contracts compare the others so
         self.extend_ends(met)
         first = met[0] if met else {}
         self._numbers = [name for name in layout.plain if name in first and not first[name].ndim]
@@ -82,6 +85,8 @@ class Mutations:
                 if array.size and array.dtype.kind in "biuf":
                     low, high = self.ends.get(name, (np.inf, -np.inf))
                     self.ends[name] = min(low, float(array.min())), max(high, float(array.max()))
+                if array.dtype.kind == "f" and not (np.rint(array) == array).all():
+                    self._fractions.add(name)
 
     def change(self, state: Arrays, other: Arrays, pairs: Sequence[Pair], generator: np.random.Generator) -> Arrays:
         """One change of a state: parts of the `other` one, a number towards what it was compared with, or any."""
@@ -118,6 +123,8 @@ class Mutations:
         """A value, or one beside it; what play never showed to be negative stays so."""
         if dtype.kind == "b":
             return dtype.type(wanted >= 0.5)
+        if dtype.kind == "f" and name not in self._fractions and np.isfinite(wanted):
+            return dtype.type(min(max(round(wanted) + int(generator.integers(-1, 2)), -WHOLE_FLOAT), WHOLE_FLOAT))
         if dtype.kind == "f":
             sides = (wanted, np.nextafter(wanted, -np.inf), np.nextafter(wanted, np.inf), wanted - 0.01, wanted + 0.01)
             return dtype.type(sides[generator.integers(len(sides))])
@@ -131,7 +138,7 @@ class Mutations:
         value, (low, high) = state[name], self.ends.get(name, (0.0, 0.0))
         if value.dtype.kind == "f":
             part = (low, high, 0.0, low + (high - low) * generator.random(), -float(value))[generator.integers(5)]
-            return {name: np.asarray(part, value.dtype)}
+            return {name: np.asarray(part if name in self._fractions else np.rint(part), value.dtype)}
         if value.dtype == np.bool_:  # a flag that no step began with is usually that of an end
             return {name: np.asarray(generator.random() * (high - low) + low >= 0.5)}
         near = min(max(int(value) + int(generator.integers(-1, 2)), int(low)), int(high))
@@ -241,7 +248,7 @@ class Mutations:
         lengths = list(self._lists)
         name = lengths[generator.integers(len(lengths))]
         items, length = self._lists[name], int(state[name])
-        capacity = min(len(state[item]) for item in items) if items else 0
+        capacity = self._room(name, state)
         wanted = (0, capacity, length - 1, length + 1, length + int(generator.integers(2, 32)), *self._near(capacity))
         new = min(max(int(wanted[generator.integers(len(wanted))]), 0), capacity)
         changed = {item: state[item].copy() for item in items}
@@ -250,6 +257,17 @@ class Mutations:
         for item in items:
             changed[item][new:] = 0
         return {**changed, name: np.asarray(new, state[name].dtype)}
+
+    def _room(self, name: str, state: Arrays) -> int:
+        """How long a list may become; `name` is that of its length.
+
+        A list that play never filled keeps a few places free: a step from a full one may need room that no state has.
+        """
+        items = self._lists[name]
+        capacity = min(len(state[item]) for item in items) if items else 0
+        if self.ends.get(name, (0.0, 0.0))[1] >= capacity:
+            return capacity
+        return max(capacity - min(SLACK, max(capacity // SLACK, 1)), int(state[name]))
 
     def _near(self, capacity: int) -> list[int]:
         """Constants of the source that are lengths, and their neighbours."""

@@ -3,7 +3,6 @@
 import shlex
 from pathlib import Path
 
-from overclock.env import registry
 from overclock.progress import Progress
 from overclock.results import Values, extended
 from overclock.verify.contract import Twin
@@ -12,8 +11,8 @@ from overclock.verify.repro.arena import Moment
 from overclock.verify.repro.files import write_repro
 from overclock.verify.repro.result import BothSides, ReproSummary, StatesAround
 from overclock.verify.repro.shrink import Shrunk, shrink
-from overclock.verify.rollout.actions import SourceMaker, controlled, random_legal
-from overclock.verify.rollout.level import LONG_SHARE, Diverging, diverging
+from overclock.verify.rollout.actions import SourceMaker, random_legal
+from overclock.verify.rollout.level import CONTROLLED, LONG_SHARE, Diverging, diverging, player_of
 from overclock.verify.rollout.lockstep import compare_rollouts
 from overclock.verify.sides.subject import Observed
 from overclock.verify.value_text import actions_text
@@ -25,8 +24,8 @@ def hunt(twin: Twin, controller: str | None, seed: int, timeout: float, progress
     """Whole episodes played until one diverges, for a twin that a lower level refuted; None if none does."""
     precision = twin.strictest
     sources: dict[str, SourceMaker] = {"uniform": random_legal}
-    if controller is not None:
-        sources["controlled"] = controlled(registry.load(controller))
+    if (player := player_of(twin, controller)) is not None:
+        sources[CONTROLLED] = player
     for name, source in sources.items():
         count = HUNTED_EPISODES if name == "uniform" else HUNTED_EPISODES // LONG_SHARE
         found = compare_rollouts(

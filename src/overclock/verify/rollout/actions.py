@@ -103,23 +103,36 @@ def sticky(repeat: float = 0.75, base: SourceMaker = uniform) -> SourceMaker:
 
 
 def controlled(controller: Callable[[np.ndarray], np.ndarray]) -> SourceMaker:
-    """A scripted player with a share of random actions that differs from lane to lane, from none to one half.
+    """A scripted player that is a function from observations to actions, with random actions as `scripted` has them."""
+    return scripted(policy(controller))
 
-    It reaches what random play does not: long episodes, and with them the time limit.
+
+def scripted(*players: SourceMaker) -> SourceMaker:
+    """Scripted players, who take the lanes in turn; the share of random actions grows over the lanes of each.
+
+    It is none in a player's first lane and one half in the last. They reach what random play does not: long episodes,
+    and with them the time limit. What a player needs to know of an episode, the reference's state shows.
     """
 
     def make(description: dict[str, Any]) -> ActionSource:
-        at_random, scripted = uniform(description), policy(controller)(description)
+        at_random, sources = uniform(description), [player(description) for player in players]
 
         def act(generator: np.random.Generator, observed: Observed) -> np.ndarray:
-            random, chosen = at_random(generator, observed), scripted(generator, observed)
-            share = np.linspace(0.0, 0.5, len(chosen))
-            instead = (generator.random(len(chosen)) < share).reshape(-1, *(1,) * (chosen.ndim - 1))
-            return np.where(instead, random, chosen)
+            random = at_random(generator, observed)
+            turns, whose = np.divmod(np.arange(len(random)), len(sources))
+            chosen = random
+            for number, source in enumerate(sources):
+                chosen = np.where(_rows(whose == number, random), source(generator, observed), chosen)
+            instead = generator.random(len(random)) < 0.5 * turns / max(1, turns[-1])
+            return np.where(_rows(instead, random), random, chosen)
 
         return act
 
     return make
+
+
+def _rows(chosen: np.ndarray, actions: np.ndarray) -> np.ndarray:
+    return chosen.reshape(-1, *(1,) * (actions.ndim - 1))
 
 
 def policy(act_on: Callable[[np.ndarray], np.ndarray]) -> SourceMaker:

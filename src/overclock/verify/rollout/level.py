@@ -13,6 +13,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator
 
+from overclock.entry_point import EntryPoint
 from overclock.env import registry
 from overclock.progress import Progress
 from overclock.verify.contract import Mode, Precision, Twin
@@ -21,7 +22,7 @@ from overclock.verify.exhaustive.walk import check_exhaustively
 from overclock.verify.reach.ledger import Ledger
 from overclock.verify.reach.reached import reached
 from overclock.verify.repro.episode import Episode
-from overclock.verify.rollout.actions import SourceMaker, controlled, random_legal, sticky
+from overclock.verify.rollout.actions import SourceMaker, controlled, random_legal, scripted, sticky
 from overclock.verify.rollout.beyond_end import check_beyond_end, set_late_aside
 from overclock.verify.rollout.envelope import LEAST_EPISODES, check_envelope
 from overclock.verify.rollout.found_states import check_found
@@ -32,7 +33,7 @@ from overclock.verify.rollout.result import UNIFORM, EnvelopeResult, RolloutLeve
 from overclock.verify.rollout.trained_player import trained
 from overclock.verify.sides.pair import Sides
 
-GUIDED = "coverage-guided"
+GUIDED, CONTROLLED = "coverage-guided", "controlled"
 # Keep their episodes apart from those of the comparisons, which are numbered from 1.
 ENVELOPE, OUTCOMES, BEYOND_END = 1_000, 2_000, 3_000
 LONG_SHARE = 10  # one long episode (of a player that does well) for this many random ones
@@ -56,6 +57,7 @@ class Comparison:
     actions: str
     source: Callable[[], SourceMaker]
     episodes: int
+    uncut: int | None = None  # steps that the first episode may last, whatever the contract's step limit
 
     @property
     def title(self) -> str:
@@ -74,8 +76,8 @@ def check_rollouts(
 ) -> tuple[RolloutLevel, Diverging | None]:
     """Every comparison that the twin allows; also returns the first episode that diverged.
 
-    `controller` is the entry point of the environment's scripted player, where it has one. With a `ledger`, branches of
-    the reference that neither these comparisons nor earlier ones took make a pass inconclusive.
+    `controller` is the entry point of the environment's scripted player, for a twin that names none. With a `ledger`,
+    branches of the reference that neither these comparisons nor earlier ones took make a pass inconclusive.
     """
     results: list[RolloutResult] = []
     # Numbers from 1, because a sequence of seeds that ends in zero is the one without it.
@@ -87,7 +89,7 @@ def check_rollouts(
             with sides.pair(planned.precision, lanes, traced=planned.actions == GUIDED) as pair:
                 result = compare_sides(
                     *pair, twin, planned.episodes, planned.mode, planned.precision, planned.actions, source,
-                    seed=(seed, number), progress=Heard(progress, planned), ledger=ledger,
+                    seed=(seed, number), progress=Heard(progress, planned), ledger=ledger, uncut=planned.uncut,
                 )  # fmt: skip
             results.append(result)
         searched, found_results = check_found(sides, twin, _modes(twin, twin.strictest), seed, timeout, ledger)
@@ -154,14 +156,15 @@ def plan(
 ) -> Iterator[Comparison]:
     """What is compared, in order."""
     long = max(1, episodes // LONG_SHARE)
-    strictest = twin.strictest
+    strictest, player = twin.strictest, player_of(twin, controller)
     for precision in twin.contracts:
         yield Comparison("per_step", precision, UNIFORM, lambda: random_legal, episodes)
         yield Comparison("free_running", precision, UNIFORM, lambda: random_legal, episodes)
-        if controller is not None:
-            player = controlled(registry.load(controller))
-            for mode in _modes(twin, precision):
-                yield Comparison(mode, precision, "controlled", lambda player=player: player, long)
+        if player is not None:
+            modes, count = _modes(twin, precision), max(long, len(twin.players))
+            for mode in modes:
+                uncut = twin.uncut if (precision, mode) == (strictest, modes[-1]) else None
+                yield Comparison(mode, precision, CONTROLLED, lambda player=player: player, count, uncut)
     for mode in _modes(twin, strictest):
         yield Comparison(mode, strictest, "sticky", lambda: sticky(base=random_legal), episodes)
     for mode in _modes(twin, strictest) if twin.traced else ():
@@ -171,6 +174,13 @@ def plan(
         learnt = functools.cache(lambda: trained(twin, seed, timeout, progress, long))  # the same ones in both modes
         for mode in _modes(twin, strictest):
             yield Comparison(mode, strictest, "trained", learnt, long)
+
+
+def player_of(twin: Twin, controller: str | None) -> SourceMaker | None:
+    """The scripted players that the twin names, else the environment's controller; None where there is neither."""
+    if twin.players:
+        return scripted(*(EntryPoint.of(player).load() for player in twin.players))
+    return None if controller is None else controlled(registry.load(controller))
 
 
 def _modes(twin: Twin, precision: Precision) -> tuple[Mode, ...]:

@@ -65,15 +65,17 @@ def compare_sides(
     seed: int | tuple[int, ...] = 0,
     progress: Callable[[int], None] = lambda finished: None,
     ledger: Ledger | None = None,
+    uncut: int | None = None,
 ) -> RolloutResult:
     """The same with sides that run already, as many lanes of each, in the precision that is named.
 
-    The `ledger` hears which branches of the reference were taken in what was compared.
+    The `ledger` hears which branches of the reference were taken in what was compared. The first episode may last
+    `uncut` steps, if given, in place of the contract's step limit.
     """
     require_same_actions(reference, performance)
     with Compared(reference, ledger) as compared:
         comparison = _Comparison(twin.contracts[precision], mode, precision, actions, compared)
-        return comparison.run(reference, performance, episodes, source(reference.description), seed, progress)
+        return comparison.run(reference, performance, episodes, source(reference.description), seed, progress, uncut)
 
 
 def seeds_of(sequence: np.random.SeedSequence) -> Iterator[int]:
@@ -131,8 +133,12 @@ class _Comparison:
         action_source: ActionSource,
         seed: int | tuple[int, ...],
         progress: Callable[[int], None],
+        uncut: int | None,
     ) -> RolloutResult:
         lanes = reference.num_envs
+        usual = np.iinfo(np.int64).max if self.contract.step_limit is None else self.contract.step_limit
+        limits = np.full(lanes, usual)
+        limits[0] = max(usual, uncut or 0)
         of_episodes, of_actions = np.random.SeedSequence(seed).spawn(2)
         generator, numbers = np.random.default_rng(of_actions), seeds_of(of_episodes)
         guided = action_source if isinstance(action_source, GuidedSource) else None
@@ -161,11 +167,11 @@ class _Comparison:
                 guided.learn(ref)
             self._compare(ref, perf, before, action, counted, seeds)
             length += 1
-            ended = self._count(ref, length, counted)
+            ended = self._count(ref, length >= limits, counted)
             progress(self.result.episodes)
             if not ended.any():
                 continue
-            length[ended] = 0
+            length[ended], limits[ended] = 0, usual
             for lane in np.flatnonzero(ended & counted):
                 counted[lane] = started < episodes
                 started += int(counted[lane])
@@ -224,11 +230,11 @@ class _Comparison:
         self.history.reset(mask, ref.draws)
         return ref
 
-    def _count(self, ref: Observed, length: np.ndarray, counted: np.ndarray) -> np.ndarray:
+    def _count(self, ref: Observed, too_long: np.ndarray, counted: np.ndarray) -> np.ndarray:
         """Count a step and the episodes that end with it; returns the lanes that need a new one."""
         terminated, truncated = ref.outputs["terminated"], ref.outputs["truncated"]
-        over, limit = terminated | truncated, self.contract.step_limit
-        cut = np.zeros_like(over) if limit is None else ~over & (length >= limit)
+        over = terminated | truncated
+        cut = ~over & too_long
         self.result.steps += int(counted.sum())
         self.result.episodes += int(((over | cut) & counted).sum())
         self.result.terminated += int((terminated & counted).sum())

@@ -106,11 +106,11 @@ CONTAINERS = name_set(
 )
 OVERCLOCK = name_set(
     """
-    acting action_mask action_space advance begin bernoulli bounds capacity contains counter default_params draw
-    draw_reset draw_step dtype facts high info init integers k0 k1 lanes low masked_choice max_steps n next_below
-    next_word normal num_players nvec observation_space observe of of_section overflow position recorded replace reset
-    reset_state rules sample section shape sites spaces step step_env steps transition uniform unit words RESET STEP
-    ACTION POOL SEED LANES
+    acting action_mask action_space advance begin bernoulli bit_choice bounds capacity choice contains counter
+    default_params draw draw_reset draw_step dtype facts high info init integers k0 k1 lanes low masked_choice
+    max_steps n next_below next_word normal num_players nvec observation_space observe of of_section overflow
+    permutation position recorded replace reset reset_state rules sample section shape shuffle sites spaces step
+    step_env steps transition uniform unit words RESET STEP ACTION POOL SEED LANES
     """
 )
 KNOWN = ARRAY | CONTAINERS | OVERCLOCK
