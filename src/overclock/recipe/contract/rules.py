@@ -3,6 +3,7 @@
 Runs in the candidate's worker; loaded in the verifier and the reference's process as well, so JAX is imported inside.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ Values = dict[str, Any]
 SEED = "@seed"  # an input that no field of a state is called like
 LATER = "@later"  # whether numbers are events of one stream, rather than streams
 NO_LIMIT = -1  # steps
+BLOCK_EVENTS, BLOCK_NUMBERS = 1024, 1 << 16  # most events drawn at once, and most numbers in their draws
 
 
 def spaces(env: Any, params: Any, inputs: Values) -> Values:
@@ -45,11 +47,10 @@ def draw_step(later: bool, env: Any, params: Any, inputs: Values) -> Values:
 
 def known_reset(statistics: SampleStatistics, env: Any, params: Any, inputs: Values) -> Values:
     """The statistics of the draws of very many resets."""
-    import jax
     import jax.numpy as jnp
 
-    numbers = jnp.arange(statistics.events, dtype=jnp.uint32)
-    return statistics.of(jnp, jax.vmap(lambda number: _drawn(env, params, number, inputs[LATER]))(numbers))
+    drawn = _sampled(statistics, lambda number: _drawn(env, params, number, inputs[LATER]), 0, statistics.events)
+    return statistics.of(jnp, drawn)
 
 
 def known_step(statistics: SampleStatistics, env: Any, params: Any, inputs: Values) -> Values:
@@ -61,15 +62,31 @@ def known_step(statistics: SampleStatistics, env: Any, params: Any, inputs: Valu
     count = len(next(iter(states.values())))
     each = -(-statistics.events // count)
 
-    def of_state(state: Values, numbers: Any) -> Values:
+    def of_state(numbered: tuple[Any, Values]) -> Values:
+        place, state = numbered
         rules = _state_of(env, params, state)
-        return jax.vmap(lambda number: _drawn(env, params, number, inputs[LATER], rules))(numbers)
+        return _sampled(
+            statistics, lambda number: _drawn(env, params, number, inputs[LATER], rules), place * each, each
+        )
 
-    drawn = jax.vmap(of_state)(states, jnp.arange(count * each, dtype=jnp.uint32).reshape(count, each))
+    drawn = jax.lax.map(of_state, (jnp.arange(count, dtype=jnp.uint32), states))
     events = {
         name: values.reshape(count * each, *values.shape[2:])[: statistics.events] for name, values in drawn.items()
     }
     return statistics.of(jnp, events)
+
+
+def _sampled(statistics: SampleStatistics, draw: Callable[[Any], Values], first: Any, count: int) -> Values:
+    """What statistics need of `count` events from number `first` on, drawn in blocks to bound the memory."""
+    import jax
+    import jax.numpy as jnp
+
+    numbers = sum(leaf.size for leaf in jax.eval_shape(draw, jnp.uint32(0)).values())
+    block = min(max(BLOCK_NUMBERS // max(numbers, 1), 1), BLOCK_EVENTS, count)
+    blocks = -(-count // block)
+    events = jnp.uint32(first) + jnp.arange(blocks * block, dtype=jnp.uint32).reshape(blocks, block)
+    drawn = jax.lax.map(jax.vmap(lambda number: statistics.looked_at(draw(number))), events)
+    return {name: values.reshape(blocks * block, -1)[:count] for name, values in drawn.items()}
 
 
 def time_limit(env: Any, params: Any, inputs: Values) -> Values:

@@ -7,8 +7,9 @@ do; and how each of these hangs together with later events.
 """
 
 import dataclasses
+import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,10 @@ class SampleStatistics:
         """How many events the sample has."""
         return min(KNOWN_SAMPLE, MOST_NUMBERS // max(sum(len(one.points) for one in self.draws.values()), 1))
 
+    def looked_at(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
+        """What the statistics need of one event's draws."""
+        return {name: drawn[name].reshape(-1)[:LOOKED_AT] for name in self.draws}
+
     def expected(self) -> dict[str, np.ndarray]:
         """The statistics of an infinite sample."""
         none = {_distance(name, one): np.zeros(len(one.points[:LOOKED_AT])) for name, one in self.draws.items()}
@@ -78,32 +83,38 @@ class SampleStatistics:
         for name, one in self.draws.items():
             values = xp.reshape(xp.asarray(sample[name]), (self.events, -1))[:, :LOOKED_AT] * 1.0
             columns |= {(name, place): values[:, place] for place in range(values.shape[1])}
-            apart = [
-                xp.searchsorted(xp.sort(columns[name, place]), xp.asarray(points).astype(values.dtype)) / self.events
-                - xp.asarray(shares)
-                for place, (points, shares) in enumerate(zip(one.points[:LOOKED_AT], one.shares, strict=False))
-            ]
-            told[_distance(name, one)] = xp.max(xp.abs(xp.stack(apart)), axis=1)
+            points = xp.asarray(one.points[:LOOKED_AT]).astype(values.dtype)
+            below, different = _each_row(xp, functools.partial(_below_and_different, xp), values.T, points)
             shares = xp.asarray(one.shares[:LOOKED_AT])
-            told[_surprise(name, one)] = self.events * _most_surprising(xp, xp.stack(apart) + shares, shares)
+            apart = below / self.events - shares
+            told[_distance(name, one)] = xp.max(xp.abs(apart), axis=1)
+            told[_surprise(name, one)] = self.events * _most_surprising(xp, apart + shares, shares)
             told[_inside(name)] = self._all_can_come(xp, values, one)
             if one.continuous:
-                told[_distinct(name)] = self._seldom_twice(xp, values, one)
-        scaled = [_scaled(xp, columns[place]) for place in self._varying()]
-        stacked = xp.stack(scaled) if scaled else xp.zeros((0, self.events))
-        sizes = xp.stack([_scaled(xp, xp.abs(one)) for one in scaled]) if scaled else stacked
-        apart = np.triu_indices(len(scaled), 1)
-        pairs = (stacked @ stacked.T / self.events)[apart] - self._together()
+                told[_distinct(name)] = self._seldom_twice(xp, different, one)
+        return told | self._correlations(xp, [columns[place] for place in self._varying()])
+
+    def _correlations(self, xp: Any, columns: list[Any]) -> dict[str, Any]:
+        """The largest correlations beyond what must be, of the numbers that vary."""
+        if not columns:
+            return {name: xp.zeros(()) for name in CORRELATIONS}
+        count, lags = len(columns), [lag for lag in LAGS if lag < self.events]
+        scaled = _scaled(xp, xp.stack(columns))
+        both = xp.concatenate([scaled, _scaled(xp, xp.abs(scaled))])
+
+        def of_row(row: Any) -> tuple[Any, Any]:
+            return both @ row / self.events, xp.stack([xp.sum(row[:-lag] * row[lag:]) / self.events for lag in lags])
+
+        products, later = _each_row(xp, of_row, both)
+        apart = np.triu_indices(count, 1)
+        pairs = products[:count, :count][apart] - self._together()
         free = self._together() == 0.0  # sizes of cards of one deck hang together as well, and nobody says how
-        of_sizes = xp.where(free, (sizes @ sizes.T / self.events)[apart], 0.0)
-        mixed = stacked @ sizes.T / self.events
-        of_sizes = xp.concatenate([of_sizes, *(xp.where(free, half[apart], 0.0) for half in (mixed, mixed.T))])
-        both = xp.concatenate([stacked, sizes])
-        lags = [lag for lag in LAGS if lag < self.events]
-        later = xp.stack([xp.sum(both[:, :-lag] * both[:, lag:], axis=1) / self.events for lag in lags])
-        for name, found in zip(CORRELATIONS, (pairs, of_sizes, later), strict=True):
-            told[name] = xp.max(xp.abs(found), initial=0.0)
-        return told
+        mixed = products[:count, count:]
+        of_sizes = xp.concatenate(
+            [xp.where(free, part[apart], 0.0) for part in (products[count:, count:], mixed, mixed.T)]
+        )
+        found = zip(CORRELATIONS, (pairs, of_sizes, later), strict=True)
+        return {name: xp.max(xp.abs(values), initial=0.0) for name, values in found}
 
     def _together(self) -> np.ndarray:
         """The correlation of any two numbers of an event."""
@@ -125,14 +136,13 @@ class SampleStatistics:
             inside = inside & xp.all(xp.diff(xp.sort(values, axis=1), axis=1) > 0)
         return inside
 
-    def _seldom_twice(self, xp: Any, values: Any, one: KnownDistribution) -> Any:
+    def _seldom_twice(self, xp: Any, different: Any, one: KnownDistribution) -> Any:
         """Whether each number takes as many values as one of FINE equal steps, or of all that float32 has there."""
         points = one.points[:LOOKED_AT]
         spread = points[:, -1] - points[:, 0]
         there = spread / (np.finfo(np.float32).eps * np.maximum(np.abs(points).max(axis=1), TINY))
         steps = np.minimum(FINE, np.maximum(there, 1.0))
         expected = steps * -np.expm1(-self.events / steps)
-        different = 1 + xp.sum(xp.diff(xp.sort(values, axis=0), axis=0) > 0, axis=0)
         return xp.all(different >= FINE_SHARE * expected)
 
     def _varying(self) -> list[Place]:
@@ -176,5 +186,25 @@ def _inside(name: str) -> str:
     return f"{name} gives only what can come"
 
 
-def _scaled(xp: Any, column: Any) -> Any:
-    return (column - xp.mean(column)) / xp.maximum(xp.std(column), TINY)
+def _scaled(xp: Any, rows: Any) -> Any:
+    """The rows with mean 0 and standard deviation 1; a constant becomes 0."""
+    return (rows - xp.mean(rows, axis=1, keepdims=True)) / xp.maximum(xp.std(rows, axis=1, keepdims=True), TINY)
+
+
+def _below_and_different(xp: Any, column: Any, points: Any) -> tuple[Any, Any]:
+    """How many values of a column lie below each of the points, and how many different values it has."""
+    ordered = xp.sort(column)
+    return xp.searchsorted(ordered, points), 1 + xp.sum(xp.diff(ordered) > 0)
+
+
+def _each_row(xp: Any, function: Callable[..., tuple[Any, ...]], *arrays: Any) -> tuple[Any, ...]:
+    """The results of `function` for each row of the arrays, one row after the other.
+
+    Under `jit` XLA keeps the intermediates of independent rows in memory at the same time unless a loop separates them.
+    """
+    if xp is np:
+        results = [function(*rows) for rows in zip(*arrays, strict=True)]
+        return tuple(np.stack(result) for result in zip(*results, strict=True))
+    import jax  # this module is loaded in the verifier and the reference's process as well
+
+    return jax.lax.map(lambda rows: function(*rows), arrays)
