@@ -2,7 +2,7 @@
 
 A clock that adds 0.1 ends a step late in float32, and a chaotic system ends anywhere. Copies of the reference take the
 same actions with their floats rounded to float32 after every step, to either neighbour at random. Where more than one
-episode in a hundred comes out otherwise, no program in float32 can be right, whoever writes it.
+episode in a hundred ends differently, no program in float32 can be right, whoever writes it.
 """
 
 import copy

@@ -1,4 +1,4 @@
-"""A side beside the reference, lane by lane: where does an episode begin to come out otherwise?
+"""A side beside the reference, lane by lane: where do flags, rewards or whole numbers begin to differ?
 
 Flags count at every step, and so do rewards of a few sizes. Other rewards, and whole numbers of state and observation,
 count as long as the sides are comparable. All other floats may drift.
@@ -23,7 +23,7 @@ KINDS = 32  # rewards of so few different sizes are compared even where the rest
 
 @dataclasses.dataclass(frozen=True)
 class Parting:
-    """Where an episode began to come out otherwise. `late`: -1 ended too soon, 1 too late; `gain`: sign of a reward."""
+    """Where an episode began to differ. `late`: -1 ended too soon, 1 too late; `gain`: sign of a reward."""
 
     field: str
     step: int
@@ -57,7 +57,7 @@ class Following:
         return np.where(self._same & ~self._quiet, gap, np.nan)
 
     def step(self, ref: Observed, seen: Observed, counted: np.ndarray) -> Iterator[tuple[int, Parting]]:
-        """Compare a step; yields the counted lanes whose episode comes out otherwise from here on."""
+        """Compare a step; yields the counted lanes whose episode differs from here on."""
         steps, quiet, few = ref.state["steps"], self._quiet.copy(), self._few_kinds(ref.outputs["reward"])
         looked = counted & self._same
         over = [np.logical_or.reduce([_flag(side, name, ref) for name in FLAGS]) for side in (ref, seen)]

@@ -8,7 +8,7 @@ from overclock.verify.contract import Precision
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class OutcomeDifference:
-    """The first place where an episode comes out otherwise; `explained`: copies of the reference did so, too."""
+    """The first place where an episode differs; `explained`: copies of the reference did so, too."""
 
     field: str
     episode_seed: int
@@ -22,7 +22,7 @@ class OutcomeDifference:
 class OutcomeResult:
     """Episodes that ran freely to their end, in the precision that users run.
 
-    `differing` of the `episodes` came out otherwise, `unexplained` ones where no rounded copy of the reference did so.
+    `differing` of the `episodes` differ from the reference, `unexplained` ones where no rounded copy of it does.
     `earlier` and `later` ended too soon and too late, `less` and `more` are episodes whose first difference is a lower
     or a higher reward. `returns_below` and `returns_above` count returns, of episodes that rounding took apart.
     """

@@ -16,7 +16,7 @@ def sentence_of(result: OutcomeResult, most: int) -> str:
         if result.verdict == "pass":
             return f"{played}: flags, lengths and rewards are those of the unrounded reference"
         return f"{played}: {_returns(result)}"
-    differ = f"{played}: {result.differing:,} {'comes' if result.differing == 1 else 'come'} out otherwise"
+    differ = f"{played}: {result.differing:,} {'differs' if result.differing == 1 else 'differ'} from the reference"
     if result.verdict == "pass":
         return f"{differ} ({_directions(result)}), where rounding decides"
     first = result.first
@@ -43,4 +43,4 @@ def _directions(result: OutcomeResult) -> str:
 
 def _returns(result: OutcomeResult) -> str:
     above, below = result.returns_above, result.returns_below
-    return f"of the returns that drift apart {below:,} are too low and {above:,} too high, which is no accident"
+    return f"of the returns that drift apart {below:,} are too low and {above:,} too high, more than chance explains"

@@ -2,7 +2,7 @@
 
 Tolerances of free running hold for a few steps. A clock that adds 0.1 thirty times in float32 stays inside of them and
 still ends every episode a step late. So episodes run freely to their end, beside the unrounded reference, in the
-precision that users run. A float may drift, an outcome may not: an episode may come out otherwise only where the
+precision that users run. A float may drift, an outcome may not: an episode may differ only where the
 reference lay so near a threshold that rounding decides. That is measured with copies of the reference whose state is
 rounded after every step, never with the side under test. One episode in a hundred may do so, and not always in the
 same direction.
@@ -34,9 +34,9 @@ BITS: Mapping[Precision, int] = {"float32": 24, "float64": 52}
 FIRST, ALL = 300, 1_000
 FIRST_STEPS, ALL_STEPS = 100_000, 300_000  # no further episodes are begun beyond
 MOST_DIFFERING = 0.01  # of the episodes; a single one may always
-CHANCE = 0.01  # below which so many in one direction are no accident
+CHANCE = 0.01  # below which so many in one direction are not explained by chance
 RETURNS_CHANCE = 1e-4  # the same for returns, whose errors are symmetrical only nearly
-COPIES = 64  # of the reference, for an episode that comes out otherwise: the first is not rounded
+COPIES = 64  # of the reference, for an episode that differs: the first is not rounded
 COARSER = 2  # bits fewer in half of the copies: a step of a program rounds more than once
 
 
@@ -64,7 +64,7 @@ def check_outcomes(
 
 
 class _Outcomes:
-    """Episodes that were played so far, and where they came out otherwise."""
+    """Episodes that were played so far, and where they differ."""
 
     def __init__(self, twin: Twin, precision: Precision, sequence: np.random.SeedSequence) -> None:
         self.contract = twin.contracts[precision]
@@ -160,7 +160,7 @@ class _Outcomes:
         return dataclasses.replace(result, sentence=sentence_of(result, most))
 
     def _explained(self, sides: Sides, partings: list[Parting]) -> list[bool]:
-        """For each, whether a rounded copy of the reference comes out otherwise in that episode, no later."""
+        """For each, whether a rounded copy of the reference differs in that episode, no later."""
         try:
             with sides.reference(COPIES) as copies:
                 return [self._rounding_decides(copies, one.episode) for one in partings]
